@@ -1,0 +1,65 @@
+# `make book` and `make test` are all a reader needs; both make the environment first.
+
+# The first Python that TensorFlow has wheels for; choose another with `make book PYTHON=python3.12`.
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+
+.PHONY: help book test test-fast site notebooks lab bench env lock clean
+
+help:
+	@echo "make book       run every notebook and build the site into _build/html"
+	@echo "make test       run every check"
+	@echo "make test-fast  the checks that take less than two minutes together"
+	@echo "make site       build the site from the committed outputs, without running anything"
+	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
+	@echo "make lab        open the notebooks in JupyterLab"
+	@echo "make bench      print times, each with the quality reached"
+	@echo "make env        create .venv from requirements.lock"
+	@echo "make lock       renew requirements.lock and environment.yml from pyproject.toml"
+	@echo "make clean      remove what was built, and .venv"
+
+book: env
+	$(BIN)/python tools/build_site.py --execute
+
+test: env
+	$(BIN)/python -m pytest -n 2
+
+test-fast: env
+	$(BIN)/python -m pytest -n 2 -m "not slow" tests
+
+site: env
+	$(BIN)/python tools/build_site.py
+
+notebooks: env
+	$(BIN)/python tools/notebooks.py
+
+lab: env
+	$(BIN)/jupyter lab notebooks
+
+bench: env
+	$(BIN)/python benchmarks/binary_solvers.py
+	$(BIN)/python benchmarks/book.py
+
+env: .venv/complete
+
+# Hashes allow no editable project beside them, hence two steps. The second needs no network: what builds the
+# project is in the lock.
+.venv/complete: requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.11, 3.12 or 3.13 found; set one: make book PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c "$(SUPPORTED)" || { echo "$(PYTHON) is not Python 3.11, 3.12 or 3.13"; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# One version of each package for every Python that we support; no host name in the file.
+lock: env
+	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --extra book --extra test --universal --python-version 3.11 \
+		--fork-strategy fewest --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
+	$(BIN)/python tools/conda_environment.py
+
+clean:
+	rm -rf _build .venv .pytest_cache .hypothesis gaplib.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

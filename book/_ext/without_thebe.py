@@ -1,0 +1,15 @@
+"""Keep Thebe off the pages: Jupyter Book loads it for live code, which we do not offer, with an address on a foreign host."""
+
+
+def drop_scripts(app, pagename, templatename, context, doctree):
+    context["script_files"] = [
+        script
+        for script in context["script_files"]
+        if "thebe" not in f"{script.filename} {script.attributes.get('body')}".lower()
+    ]
+
+
+def setup(app):
+    # Late: after Sphinx and the theme have added theirs.
+    app.connect("html-page-context", drop_scripts, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,126 @@
+"""Arguments, checked once and named in the error: the argument, its value, what is allowed."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+
+# Probabilities typed as decimals carry rounding errors of about 1e-16 each. A table that misses a sum of one by
+# more than this was not meant as a law.
+SUM_TOLERANCE = 1e-12
+
+
+def real(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return `value` as a float in [low, high]; refuse bool, text, NaN and infinities."""
+    allowed = f"a finite number{_range(low, high)}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return float(value)
+
+
+def integer(name: str, value, low: float = -math.inf, high: float = math.inf) -> int:
+    """Return `value` as an int in [low, high]; refuse bool, text and floats."""
+    allowed = f"an integer{_range(low, high)}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return int(value)
+
+
+def choice(name: str, value, allowed: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the allowed words."""
+    listed = " or ".join(repr(word) for word in allowed)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be {listed}, got {value!r} of type {type(value).__name__}")
+    if value not in allowed:
+        raise ValueError(f"{name} must be {listed}, got {value!r}")
+    return value
+
+
+def flag(name: str, value) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r} of type {type(value).__name__}")
+    return value
+
+
+def instance(name: str, value, kind: type):
+    """Return `value` if it is an instance of `kind`."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {value!r} of type {type(value).__name__}")
+    return value
+
+
+def joint_table(name: str, value, shape: tuple[int, int] | None = (2, 2)) -> np.ndarray:
+    """Return `value` as a read-only table of probabilities that sum to one; shape None allows any size."""
+    size = "two-dimensional" if shape is None else f"{shape[0]} x {shape[1]}"
+    allowed = f"a {size} table of probabilities that sum to one"
+    try:
+        table = np.array(value)
+    except ValueError:  # ragged nesting
+        raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
+    if table.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {table.dtype}")
+    table = table.astype(float)
+    if table.ndim != 2 or shape not in (None, table.shape):
+        raise ValueError(f"{name} must be {allowed}, got shape {table.shape}")
+    if not (np.isfinite(table).all() and (table >= 0).all()):
+        raise ValueError(f"{name} must be {allowed}, got the cells {table.tolist()}")
+    if abs(table.sum() - 1) > SUM_TOLERANCE:
+        raise ValueError(f"{name} must be {allowed}, got the sum {table.sum()!r}; divide by it if that was meant")
+    table.flags.writeable = False
+    return table
+
+
+def array(name: str, value, low: float = -math.inf, high: float = math.inf) -> np.ndarray:
+    """Return `value` as an array of floats in [low, high]; refuse bool, text, NaN and infinities."""
+    allowed = f"an array of finite numbers{_range(low, high)}"
+    try:
+        numbers = np.asarray(value)
+    except ValueError:  # ragged nesting
+        raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
+    if numbers.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {numbers.dtype}")
+    wrong = ~(np.isfinite(numbers) & (low <= numbers) & (numbers <= high))
+    if wrong.any():
+        raise ValueError(f"{name} must be {allowed}, got {numbers[wrong][:5].tolist()}")
+    return numbers.astype(float)
+
+
+def order(name: str, value) -> float:
+    """Return `value`, the order of a loss or an entropy, as a float in (0, inf]; refuse bool, text and NaN."""
+    allowed = "a number > 0 or infinity"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
+    if not value > 0:  # NaN too
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return float(value)
+
+
+def bits(name: str, value) -> np.ndarray:
+    """Return `value` as a one-dimensional array of the integers 0 and 1."""
+    allowed = "a one-dimensional array of the integers 0 and 1"
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be {allowed}, got values of type {array.dtype}")
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must be {allowed} and not empty, got shape {array.shape}")
+    if not np.isin(array, (0, 1)).all():
+        raise ValueError(f"{name} must be {allowed}, got other values: {np.setdiff1d(array, (0, 1))[:5].tolist()}")
+    return array
+
+
+def _range(low: float, high: float) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f" >= {low:g}"
+    if math.isinf(low):
+        return f" <= {high:g}"
+    return f" in [{low:g}, {high:g}]"

@@ -1,0 +1,338 @@
+"""Optimal mechanisms of the binary model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pulp
+
+from gaplib import _checks, leakage
+from gaplib.mechanisms import BinaryKernel
+from gaplib.models import BinaryModel
+
+CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """An optimal mechanism and what it costs.
+
+    Attributes
+    ----------
+    value : float
+        What the adversary achieves against `mechanism`: the least that the budget allows.
+    mechanism : BinaryKernel
+        One optimal mechanism; there may be others.
+    distortion : float
+        P(Xhat != X) under `mechanism`; at most the budget, up to rounding.
+    price : float
+        The shadow price of distortion: how much `value` falls per unit of additional budget.
+    """
+
+    value: float
+    mechanism: BinaryKernel
+    distortion: float
+    price: float
+
+
+def optimal_pdd(model: BinaryModel, D: float, method: str = "closed-form") -> Optimum:
+    """Return a private-data dependent mechanism that a MAP adversary reads least well.
+
+    With :math:`A_0 = \\sum_i \\max_j p_{i,j}`, the accuracy without privatization,
+
+    .. math:: P_d(D) = \\max\\{P(Y=0),\\; P(Y=1),\\; A_0 - D\\}.
+
+    Parameters
+    ----------
+    model : BinaryModel
+        Any joint law.
+    D : float >= 0
+        Budget: the mechanism may flip the public bit with at most this probability.
+    method : {"closed-form", "lp"}
+        The formula above, or the paper's linear program (its Equation 20) solved by HiGHS.
+
+    Returns
+    -------
+    Optimum
+        The closed form's price is the slope to the right of D. At D = 0, where no smaller budget exists, and at the
+        kink, where the value reaches the prior, other prices are right too, and the program may give one of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `BinaryModel`, `D` not a finite number >= 0, or `method` not one of the two.
+    RuntimeError
+        If the solver does not report an optimum.
+    """
+    _checks.instance("model", model, BinaryModel)
+    D = _checks.real("D", D, 0)
+    if _checks.choice("method", method, ("closed-form", "lp")) == "lp":
+        return _solve_program(model, pdd_program(model, D), ("s00", "s01", "s10", "s11"))
+    return _closed_form_pdd(model, D)
+
+
+def _closed_form_pdd(model: BinaryModel, D: float) -> Optimum:
+    joint, likelier = model.joint, int(model.p_y.argmax())
+    # Only in a row that points at the less likely Y does the release tell more than the prior; there is at most
+    # one such row. Flipping its surplus makes the row a tie.
+    surplus = joint[:, 1 - likelier] - joint[:, likelier]
+    row = int(surplus.argmax())
+    saturation = max(float(surplus[row]), 0.0)
+    keep = np.ones((2, 2))
+    if saturation > 0:
+        keep[row, 1 - likelier] = 1 - min(D, saturation) / joint[row, 1 - likelier]
+    mechanism = BinaryKernel(*keep.ravel())
+    value = max(float(model.p_y.max()), float(joint.max(axis=1).sum()) - D)
+    return Optimum(value, mechanism, mechanism.distortion(model), 1.0 if D < saturation else 0.0)
+
+
+def pdd_program(model: BinaryModel, D: float) -> pulp.LpProblem:
+    """Return the paper's linear program for the PDD mechanism (its Equation 20), unsolved.
+
+    Parameters
+    ----------
+    model : BinaryModel
+    D : float >= 0
+
+    Returns
+    -------
+    pulp.LpProblem
+        Variables ``s00, s01, s10, s11, t0, t1``; the budget is the constraint named ``distortion``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `BinaryModel` or `D` not a finite number >= 0.
+    """
+    return _program("pdd", model, D, {(i, j): pulp.LpVariable(f"s{i}{j}", 0, 1) for i, j in CELLS})
+
+
+def optimal_pdi(model: BinaryModel, D: float, method: str = "closed-form") -> Optimum:
+    """Return a private-data independent mechanism that a MAP adversary reads least well.
+
+    With :math:`A_0 = \\sum_i \\max_j p_{i,j}`, the accuracy without privatization,
+
+    .. math::
+
+       P_d(D) = \\max\\{P(Y=0),\\; P(Y=1),\\; A_0 - \\kappa D\\}, \\qquad
+       \\kappa = \\max_i |P(Y=1 \\mid X=i) - P(Y=0 \\mid X=i)|,
+
+    the maximum over the i of positive mass. For ``Y = X xor N`` this is the value in the paper's Theorem 1, with
+    :math:`\\kappa = |1 - 2q|`.
+
+    Parameters
+    ----------
+    model : BinaryModel
+        Any joint law.
+    D : float >= 0
+        Budget: the mechanism may flip the public bit with at most this probability.
+    method : {"closed-form", "lp"}
+        The formula above, or the paper's problem (its Equation 29) as a linear program solved by HiGHS.
+
+    Returns
+    -------
+    Optimum
+        Its mechanism has ``s00 == s01`` and ``s10 == s11`` exactly. Prices are as for `optimal_pdd`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `BinaryModel`, `D` not a finite number >= 0, or `method` not one of the two.
+    RuntimeError
+        If the solver does not report an optimum.
+    """
+    _checks.instance("model", model, BinaryModel)
+    D = _checks.real("D", D, 0)
+    if _checks.choice("method", method, ("closed-form", "lp")) == "lp":
+        return _solve_program(model, pdi_program(model, D), ("s0", "s0", "s1", "s1"))
+    return _closed_form_pdi(model, D)
+
+
+def _closed_form_pdi(model: BinaryModel, D: float) -> Optimum:
+    joint, mass, prior = model.joint, model.p_x, float(model.p_y.max())
+    lean = joint[:, 1] - joint[:, 0]
+    if not lean.min() < 0 < lean.max():
+        # Both rows lean to one guess, or a row to none: then no release tells more than the prior.
+        return Optimum(prior, BinaryKernel(1, 1, 1, 1), 0.0, 0.0)
+    # Flipping all of a row costs the adversary its lean, so per unit of flipped mass its lean over its mass: flip the
+    # row where that is larger. What there is to lose is the weaker lean.
+    row = int((abs(lean) / mass).argmax())
+    kappa = float(abs(lean[row]) / mass[row])
+    saturation = mass[row] * (abs(lean).min() / abs(lean[row]))
+    keep = np.ones((2, 2))
+    keep[row] = 1 - min(D, saturation) / mass[row]
+    mechanism = BinaryKernel(*keep.ravel())
+    value = max(prior, float(joint.max(axis=1).sum()) - kappa * D)
+    return Optimum(value, mechanism, mechanism.distortion(model), kappa if D < saturation else 0.0)
+
+
+def pdi_program(model: BinaryModel, D: float) -> pulp.LpProblem:
+    """Return the paper's problem for the PDI mechanism (its Equation 29) as a linear program, unsolved.
+
+    It is `pdd_program` with one variable for each public bit in place of one for each cell.
+
+    Parameters
+    ----------
+    model : BinaryModel
+    D : float >= 0
+
+    Returns
+    -------
+    pulp.LpProblem
+        Variables ``s0, s1, t0, t1``; the budget is the constraint named ``distortion``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `BinaryModel` or `D` not a finite number >= 0.
+    """
+    keep = [pulp.LpVariable("s0", 0, 1), pulp.LpVariable("s1", 0, 1)]
+    return _program("pdi", model, D, {(i, j): keep[i] for i, j in CELLS})
+
+
+def _program(name: str, model: BinaryModel, D: float, s: dict) -> pulp.LpProblem:
+    """Return the program for a mechanism that keeps the bit of cell (i, j) with the chance ``s[i, j]``."""
+    p = _checks.instance("model", model, BinaryModel).joint
+    D = _checks.real("D", D, 0)
+    program = pulp.LpProblem(name, pulp.LpMinimize)
+    t = [pulp.LpVariable("t0"), pulp.LpVariable("t1")]
+    program += t[0] + t[1]
+    for k in (0, 1):
+        for j in (0, 1):
+            program += p[k, j] * s[k, j] + p[1 - k, j] * (1 - s[1 - k, j]) <= t[k], f"guess_{j}_on_{k}"
+    program += pulp.lpSum(p[i, j] * (1 - s[i, j]) for i, j in CELLS) <= D, "distortion"
+    return program
+
+
+def _solve_program(model: BinaryModel, program: pulp.LpProblem, names: tuple[str, ...]) -> Optimum:
+    """Solve `program`; `names` are the variables that hold s00, s01, s10 and s11."""
+    solve(program)
+    values = {variable.name: variable.varValue for variable in program.variables()}
+    # A vertex may miss the unit interval by the solver's rounding, never by more than its tolerance.
+    # A cell without mass is in no constraint, and its parameter no variable of the program: keep it.
+    keep = [min(max(values.get(name, 1.0), 0.0), 1.0) for name in names]
+    mechanism = BinaryKernel(*keep)
+    price = -program.constraints["distortion"].pi
+    return Optimum(leakage.map_accuracy(model, mechanism), mechanism, mechanism.distortion(model), price)
+
+
+def optimal_mi(model: BinaryModel, D: float, kind: str = "pdd") -> Optimum:
+    """Return a mechanism whose release has the least mutual information with Y.
+
+    Against log-loss (Equation 6 of the paper) the adversary's best is I(Y; Xhat). Mass flipped from X=0 to Xhat=1
+    and mass flipped the other way share the budget, and the leakage is convex in the split. With ``Y = j`` making up
+    the share ``law[i, j]`` of the mass that leaves X=i, the best split has
+
+    .. math:: \\prod_j P(Y=j \\mid \\hat X=0)^{w_j} = \\prod_j P(Y=j \\mid \\hat X=1)^{w_j}, \\qquad
+       w_j = \\mathrm{law}_{0,j} + \\mathrm{law}_{1,j},
+
+    or spends the budget on one row. This one equation is solved to rounding; wherever a closed form exists (PDD for
+    any joint, PDI for ``Y = X xor N``), its root is that closed form.
+
+    Parameters
+    ----------
+    model : BinaryModel
+        Any joint law.
+    D : float >= 0
+        Budget: the mechanism may flip the public bit with at most this probability.
+    kind : {"pdd", "pdi"}
+        Whether the mechanism may look at Y. If not, ``s00 == s01`` and ``s10 == s11`` exactly.
+
+    Returns
+    -------
+    Optimum
+        ``value`` is I(Y; Xhat) in nats, exactly 0 from the budget on that makes Y and Xhat independent; ``price`` is
+        in nats per unit of distortion, 0 from there on, and infinite at D = 0 if a first flip helps infinitely (as for
+        X = Y).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `BinaryModel`, `D` not a finite number >= 0, or `kind` not one of the two.
+    """
+    joint = _checks.instance("model", model, BinaryModel).joint
+    D = _checks.real("D", D, 0)
+    _checks.choice("kind", kind, ("pdd", "pdi"))
+    determinant = float(joint[0, 0] * joint[1, 1] - joint[0, 1] * joint[1, 0])
+    if abs(determinant) <= np.finfo(float).eps:  # independent, as far as rounded cells can tell
+        return Optimum(0.0, BinaryKernel(1, 1, 1, 1), 0.0, 0.0)
+    if kind == "pdi":
+        flipped = np.ones((2, 2))
+    else:
+        # Moving mass out of the two cells where X and Y go together brings them apart; out of the others, closer.
+        flipped = np.eye(2) if determinant > 0 else 1 - np.eye(2)
+    mass = (joint * flipped).sum(axis=1)
+    law = joint * flipped / mass[:, None]
+    # What independence costs if it is bought in one row; to buy it in both is never cheaper.
+    saturation = mass if kind == "pdi" else abs(determinant) / (law @ model.p_y[::-1])
+    row = int(saturation.argmin())
+    saturated = bool(D >= saturation[row])
+    leaving = saturation[row] * np.eye(2)[row] if saturated else _split(joint, law, D)
+    share = np.minimum(leaving / mass, 1)  # rounding: all of a row may have to go
+    mechanism = BinaryKernel(*(1 - flipped * share[:, None]).ravel())
+    distortion = mechanism.distortion(model)
+    if saturated:
+        return Optimum(0.0, mechanism, distortion, 0.0)
+    value = max(leakage.mutual_information(model, mechanism), 0.0)
+    return Optimum(value, mechanism, distortion, _price(_posterior(joint, law, leaving), law))
+
+
+def _split(joint: np.ndarray, law: np.ndarray, D: float) -> np.ndarray:
+    """Return how much mass leaves each row of X, D in total, for the least I(Y; Xhat)."""
+    from scipy.optimize import brentq  # here, because it takes longer to import than everything else together
+
+    weight = law.sum(axis=0)
+
+    def slope(share: float) -> float:
+        # The sign of the leakage's derivative in the share of the budget that row 1 gets. The derivative itself is
+        # the difference of logarithms, infinite where a cell is empty.
+        sides = (_posterior(joint, law, D * np.array([1 - share, share])) ** weight).prod(axis=1)
+        return sides[0] - sides[1]
+
+    if slope(0) >= 0:
+        share = 0.0
+    elif slope(1) <= 0:
+        share = 1.0
+    else:
+        share = brentq(slope, 0, 1, xtol=np.finfo(float).eps)
+    return D * np.array([1 - share, share])
+
+
+def _posterior(joint: np.ndarray, law: np.ndarray, leaving: np.ndarray) -> np.ndarray:
+    """Return P(Y=j | Xhat=k) when the mass ``leaving[i]``, with the law ``law[i]`` of Y, is flipped out of row i."""
+    moved = law * leaving[:, None]
+    released = joint - moved + moved[::-1]
+    return released / released.sum(axis=1, keepdims=True)
+
+
+def _price(posterior: np.ndarray, law: np.ndarray) -> float:
+    """Return by how much I(Y; Xhat) falls, per unit of mass, when more leaves the row where that helps most."""
+    with np.errstate(divide="ignore"):  # an empty cell: the first flip into it helps infinitely
+        log = np.log(posterior)
+    gain = np.where(law > 0, log - log[::-1], 0)
+    return float((law * gain).sum(axis=1).max())
+
+
+def solve(program: pulp.LpProblem) -> None:
+    """Solve a linear program in place by HiGHS, at its tightest tolerance.
+
+    Parameters
+    ----------
+    program : pulp.LpProblem
+
+    Raises
+    ------
+    RuntimeError
+        If HiGHS does not report an optimum.
+    """
+    # The defaults (1e-7) are looser than the 1e-9 that we check; these are the least that HiGHS accepts. Cells as
+    # small as 1e-12 count as numbers, not as zeros.
+    status = program.solve(
+        pulp.HiGHS(
+            msg=False,
+            primal_feasibility_tolerance=1e-10,
+            dual_feasibility_tolerance=1e-10,
+            small_matrix_value=1e-12,
+        )
+    )
+    if pulp.LpStatus[status] != "Optimal":
+        raise RuntimeError(f"HiGHS reports {pulp.LpStatus[status]!r} for the program {program.name!r}")

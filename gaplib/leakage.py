@@ -1,0 +1,180 @@
+"""What an adversary learns about Y from the release."""
+
+import numpy as np
+
+from gaplib import _checks
+from gaplib.mechanisms import BinaryKernel
+from gaplib.models import BinaryModel
+
+
+def map_accuracy(model: BinaryModel, mechanism: BinaryKernel) -> float:
+    """Return the chance that the best guess of Y from the release is right.
+
+    The maximum a posteriori (MAP) adversary knows the model and the mechanism and names, for each value of Xhat,
+    the likelier Y:
+
+    .. math:: P_d = \\sum_{k} \\max_j P(\\hat X = k, Y = j).
+
+    Parameters
+    ----------
+    model : BinaryModel
+    mechanism : BinaryKernel
+
+    Returns
+    -------
+    float
+        Between max P(Y=j) and 1.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a `BinaryModel` or `mechanism` not a `BinaryKernel`.
+    """
+    _checks.instance("mechanism", mechanism, BinaryKernel)
+    return float(mechanism.released(model).max(axis=1).sum())
+
+
+def mutual_information(model: BinaryModel, mechanism: BinaryKernel) -> float:
+    """Return I(Y; Xhat), what the release tells about Y on average, in nats.
+
+    .. math:: I(Y;\\hat X) = \\sum_{k,j} P(k, j) \\ln \\frac{P(k, j)}{P(\\hat X=k)\\,P(Y=j)},
+       \\qquad P(k, j) = P(\\hat X=k, Y=j).
+
+    Parameters
+    ----------
+    model : BinaryModel
+    mechanism : BinaryKernel
+
+    Returns
+    -------
+    float
+        In nats; at least 0 up to rounding (about 1e-16) and at most ln 2.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a `BinaryModel` or `mechanism` not a `BinaryKernel`.
+    """
+    _checks.instance("mechanism", mechanism, BinaryKernel)
+    released = mechanism.released(model)
+    independent = released.sum(axis=1, keepdims=True) * released.sum(axis=0)
+    cells = released > 0  # a cell without mass adds nothing
+    return float((released[cells] * np.log(released[cells] / independent[cells])).sum())
+
+
+def arimoto_conditional_entropy(model: BinaryModel, mechanism: BinaryKernel, alpha: float) -> float:
+    """Return Arimoto's conditional entropy of order alpha of Y given Xhat, in nats (Equation 8 of the paper).
+
+    .. math:: H_\\alpha(Y \\mid \\hat X) = \\frac{\\alpha}{1-\\alpha}
+       \\ln \\sum_{k} \\Big(\\sum_{j} P(\\hat X=k, Y=j)^\\alpha\\Big)^{1/\\alpha}.
+
+    Parameters
+    ----------
+    model : BinaryModel
+    mechanism : BinaryKernel
+    alpha : float > 0 or inf
+        At 1 Shannon's H(Y | Xhat) is meant, at infinity ``-ln(map_accuracy)``.
+
+    Returns
+    -------
+    float
+        In nats; between 0 and ln 2, up to rounding.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `BinaryModel`, `mechanism` not a `BinaryKernel`, or `alpha` not a number > 0.
+    """
+    _checks.instance("mechanism", mechanism, BinaryKernel)
+    return _conditional_entropy(mechanism.released(model), _checks.order("alpha", alpha))
+
+
+def arimoto_mutual_information(model: BinaryModel, mechanism: BinaryKernel, alpha: float) -> float:
+    """Return Arimoto's mutual information of order alpha between Y and Xhat, in nats (Equation 8 of the paper).
+
+    .. math:: I_\\alpha(\\hat X; Y) = H_\\alpha(Y) - H_\\alpha(Y \\mid \\hat X),
+
+    with Renyi's entropy :math:`H_\\alpha(Y) = \\frac{1}{1-\\alpha} \\ln \\sum_j P(Y=j)^\\alpha`.
+
+    Parameters
+    ----------
+    model : BinaryModel
+    mechanism : BinaryKernel
+    alpha : float > 0 or inf
+        At 1 this is `mutual_information`, at infinity ``ln(map_accuracy / max P(Y=j))``.
+
+    Returns
+    -------
+    float
+        In nats; between 0 and ln 2, up to rounding.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `BinaryModel`, `mechanism` not a `BinaryKernel`, or `alpha` not a number > 0.
+    """
+    left = arimoto_conditional_entropy(model, mechanism, alpha)
+    # Renyi's entropy is the case of a release that is always the same.
+    return _conditional_entropy(model.p_y[np.newaxis], float(alpha)) - left
+
+
+def mmse(model: BinaryModel, mechanism: BinaryKernel) -> float:
+    """Return the least mean squared error with which Y can be estimated from the release (Section 2.2).
+
+    .. math:: \\mathrm{mmse}(Y \\mid \\hat X) = \\mathbb E\\big[\\mathrm{Var}(Y \\mid \\hat X)\\big]
+       = \\sum_k \\frac{P(\\hat X=k, Y=0)\\,P(\\hat X=k, Y=1)}{P(\\hat X=k)}.
+
+    Parameters
+    ----------
+    model : BinaryModel
+        Y takes the values 0 and 1.
+    mechanism : BinaryKernel
+
+    Returns
+    -------
+    float
+        Between 0 and the variance of Y, which is at most 1/4. More is more private.
+
+    Raises
+    ------
+    TypeError
+        If `model` is not a `BinaryModel` or `mechanism` not a `BinaryKernel`.
+    """
+    _checks.instance("mechanism", mechanism, BinaryKernel)
+    released = _occurring(mechanism.released(model))
+    marginal = released.sum(axis=1)
+    # The quotient first: the product of two tiny cells would be 0.
+    return float((released[:, 0] / marginal * released[:, 1]).sum())
+
+
+def _occurring(released: np.ndarray) -> np.ndarray:
+    """Return the rows of the releases that do occur."""
+    return released[released.sum(axis=1) > 0]
+
+
+def _conditional_entropy(released: np.ndarray, alpha: float) -> float:
+    released = _occurring(released)
+    if alpha == 1:
+        cells = released > 0
+        posterior = released / released.sum(axis=1, keepdims=True)
+        return float(-(released[cells] * np.log(posterior[cells])).sum())
+    log_sum = _log_sum_of_norms_near_1(released, alpha) if 0.5 < alpha < 2 else _log_sum_of_norms(released, alpha)
+    order = 1.0 if np.isinf(alpha) else (alpha - 1) / alpha
+    return float(-log_sum / order)
+
+
+def _log_sum_of_norms(released: np.ndarray, alpha: float) -> float:
+    """Return ln sum_k (sum_j released[k, j]^alpha)^(1/alpha), for any order up to infinity."""
+    # Each row is divided by its largest cell, so that no power runs out of the range of floats.
+    largest = released.max(axis=1)
+    shape = np.log(((released / largest[:, np.newaxis]) ** alpha).sum(axis=1)) / alpha
+    return np.logaddexp.reduce(np.log(largest) + shape)
+
+
+def _log_sum_of_norms_near_1(released: np.ndarray, alpha: float) -> float:
+    """Return the same where it is nearly 0 and will be divided by nearly 0: its distance from 0 is added up."""
+    marginal = released.sum(axis=1)
+    posterior = released / marginal[:, np.newaxis]
+    log_posterior = np.log(posterior, out=np.zeros_like(posterior), where=posterior > 0)
+    log_norms = np.log1p((posterior * np.expm1((alpha - 1) * log_posterior)).sum(axis=1)) / alpha
+    return np.log1p(marginal @ np.expm1(log_norms))

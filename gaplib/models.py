@@ -1,0 +1,94 @@
+"""The law of the public variable X and the private variable Y."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaplib import _checks, _random
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryModel:
+    """A public bit X and a private bit Y with any joint law (Section 3 of the paper).
+
+    Parameters
+    ----------
+    joint : array_like, shape (2, 2)
+        ``joint[i, j] = P(X=i, Y=j)``, the paper's :math:`p_{i,j}`. Kept as a read-only float array.
+
+    Raises
+    ------
+    TypeError
+        If `joint` does not hold real numbers.
+    ValueError
+        If `joint` is not 2 x 2, has a negative or non-finite cell, or does not sum to one within 1e-12.
+
+    Examples
+    --------
+    >>> BinaryModel([[.25, .25], [.1, .4]]).p_y
+    array([0.35, 0.65])
+    """
+
+    joint: np.ndarray
+
+    def __post_init__(self):
+        object.__setattr__(self, "joint", _checks.joint_table("joint", self.joint))
+
+    @classmethod
+    def xor(cls, p: float, q: float) -> "BinaryModel":
+        """Return the paper's binary model: ``Y = X xor N`` with independent bits X and N.
+
+        Parameters
+        ----------
+        p : float in [0, 1]
+            P(X=1).
+        q : float in [0, 1]
+            P(N=1), the chance that Y differs from X.
+
+        Returns
+        -------
+        BinaryModel
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `p` or `q` is not a number in [0, 1].
+        """
+        p, q = _checks.real("p", p, 0, 1), _checks.real("q", q, 0, 1)
+        return cls([[(1 - p) * (1 - q), (1 - p) * q], [p * q, p * (1 - q)]])
+
+    @property
+    def p_x(self) -> np.ndarray:
+        """P(X=i), shape (2,)."""
+        return self.joint.sum(axis=1)
+
+    @property
+    def p_y(self) -> np.ndarray:
+        """P(Y=j), the adversary's prior, shape (2,)."""
+        return self.joint.sum(axis=0)
+
+    def sample(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n independent records.
+
+        Parameters
+        ----------
+        n : int >= 1
+            Number of records.
+        seed : int >= 0
+            The same seed gives the same records.
+
+        Returns
+        -------
+        x, y : numpy.ndarray of int, shape (n,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` or `seed` is not an integer in its range.
+        """
+        n = _checks.integer("n", n, 1)
+        uniform = _random.generator(seed, "BinaryModel.sample").random(n)
+        # The table sums to one only up to rounding: dividing keeps the last cell reachable and no index at 4.
+        steps = np.cumsum(self.joint.ravel())
+        cell = np.searchsorted(steps / steps[-1], uniform, side="right")
+        return cell // 2, cell % 2

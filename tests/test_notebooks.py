@@ -1,0 +1,181 @@
+"""What every committed notebook has, and what it may not have. (nbval re-runs them; see pyproject.toml.)"""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import notebooks as tool  # noqa: E402  (found by the line above)
+
+PATHS = tool.committed()
+
+
+@pytest.fixture(params=PATHS, ids=[path.stem for path in PATHS])
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def prose(notebook):
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def tagged(notebook, tag):
+    return [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
+
+
+def test_there_are_notebooks():
+    assert PATHS
+
+
+def test_outputs_belong_to_the_code(notebook):
+    assert notebook.metadata["gap"]["sources"] == tool.digest(notebook), "edited, not re-run: make notebooks"
+    counts = [cell.execution_count for cell in code(notebook)]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+def test_an_edit_without_a_run_is_noticed(notebook):
+    code(notebook)[-1].source += "\n1 + 1"
+    assert notebook.metadata["gap"]["sources"] != tool.digest(notebook)
+
+
+def test_nothing_in_it_changes_from_run_to_run(path, notebook):
+    before = nbformat.writes(notebook)
+    tool.normalize(notebook)
+    assert nbformat.writes(notebook) == before
+    text = path.read_text()
+    # No path of the machine it ran on.
+    assert not re.search(r"/(home|root|tmp|work|Users|private)/", text)
+    outputs = [output for cell in code(notebook) for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
+
+
+def test_normalizing_refuses_stderr():
+    output = nbformat.v4.new_output("stream", name="stderr", text="a warning")
+    cell = nbformat.v4.new_code_cell("f()", outputs=[output])
+    with pytest.raises(ValueError, match="a cell writes to stderr"):
+        tool.normalize(nbformat.v4.new_notebook(cells=[cell]))
+
+
+def test_normalizing_joins_what_was_printed():
+    outputs = [nbformat.v4.new_output("stream", name="stdout", text=text) for text in ("one\n", "two\n")]
+    cell = nbformat.v4.new_code_cell("f()", outputs=outputs)
+    tool.normalize(nbformat.v4.new_notebook(cells=[cell]))
+    assert [output.text for output in cell.outputs] == ["one\ntwo\n"]
+
+
+def test_every_figure_says_what_is_to_be_seen(notebook):
+    for cell in code(notebook):
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alt) > 40, f"no alt text on the figure of: {cell.source[:60]}"
+
+
+def test_it_opens_with_goals_running_time_and_a_quiet_kernel(notebook):
+    opening = notebook.cells[0].source
+    assert opening.startswith("# ")
+    assert "**You will learn**" in opening
+    assert re.search(r"\*\*Running time\*\*:\s+under\s+\d+ seconds\s+on\s+two\s+cores", opening)
+    first = [cell for cell in code(notebook) if "colab" not in cell.metadata.get("tags", [])][0]
+    assert first.source.startswith("from gaplib import notebook\n\nnotebook.start()\n")
+
+
+def test_parameters_are_simple_and_all_checked(notebook):
+    (cell,) = tagged(notebook, "parameters")
+    declared = []
+    for line, statement in zip(cell.source.splitlines(), ast.parse(cell.source).body, strict=True):
+        assert isinstance(statement, ast.AnnAssign), f"one annotated default a line, got {line}"
+        ast.literal_eval(statement.value)  # nothing derived
+        # papermill's help drops a line with a second equals sign, and shows the comment.
+        assert line.count("=") == 1 and "  # " in line, line
+        declared.append(statement.target.id)
+    following = notebook.cells[notebook.cells.index(cell) + 1]
+    (call,) = ast.parse(following.source).body
+    assert ast.unparse(call.value.func) == "notebook.check_parameters"
+    assert [keyword.arg for keyword in call.value.keywords] == declared
+
+
+def test_it_has_three_exercises_each_with_a_solution_that_runs(notebook):
+    exercises = re.findall(r":::\{exercise\}.*\n:label: (\S+)", prose(notebook))
+    assert len(exercises) >= 3
+    cells, solutions = notebook.cells, {}
+    inside = None
+    for cell in cells:
+        if cell.cell_type == "code" and inside:
+            solutions[inside] += 1
+        for line in cell.source.splitlines() if cell.cell_type == "markdown" else []:
+            if match := re.match(r":::\{solution-start\} (\S+)", line):
+                inside = match[1]
+                solutions[inside] = 0
+            elif line.startswith(":::{solution-end}"):
+                inside = None
+    assert sorted(solutions) == sorted(exercises)
+    assert min(solutions.values()) >= 1, "a solution without a cell that runs"
+
+
+def test_it_ends_with_a_summary_and_its_claims(notebook):
+    assert re.search(r"^## Summary$", prose(notebook), re.MULTILINE)
+    last = notebook.cells[-1]
+    assert last.cell_type == "code" and "notebook.claim(" in last.source and "notebook.record(" in last.source
+
+
+def test_labels_are_unique_over_the_book():
+    pattern = r"^:label: (\S+)|^\s*\$\$ *\((\S+)\)|\$\$ \((eq-\S+)\)"
+    labels = []
+    for path in PATHS:
+        text = prose(nbformat.read(path, as_version=4))
+        labels += [next(filter(None, found)) for found in re.findall(pattern, text, re.MULTILINE)]
+    assert len(labels) == len(set(labels))
+
+
+def test_recorded_names_are_unique_over_the_book():
+    from gaplib.notebook import results
+
+    names = [name for path in PATHS for name in results(path)]
+    assert len(names) == len(set(names))
+
+
+def test_colab_cell_follows_the_one_setting(notebook):
+    address = tool.public_address()
+    expected = nbformat.from_dict(notebook)
+    tool.set_colab_cell(expected, address)
+    assert [cell.source for cell in expected.cells] == [cell.source for cell in notebook.cells], "run make notebooks"
+
+
+def test_colab_cell_comes_and_goes(notebook):
+    sources = [cell.source for cell in notebook.cells]
+    tool.set_colab_cell(notebook, "https://github.com/example/gap")
+    assert "%pip install -q git+https://github.com/example/gap" in notebook.cells[0].source
+    tool.set_colab_cell(notebook, "")
+    assert not tagged(notebook, "colab")
+    assert [cell.source for cell in notebook.cells] == sources
+
+
+def test_assets_are_the_figures_of_the_notebooks(notebook):
+    for cell in code(notebook):
+        if name := cell.metadata.get("gap", {}).get("asset"):
+            assert (tool.ASSETS / name).read_bytes() == tool.figure(cell)
+
+
+@pytest.mark.slow
+def test_a_notebook_that_fails_leaves_the_committed_one_as_it_was(tmp_path):
+    path = tmp_path / "fails.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")]), path)
+    before = path.read_bytes()
+    run = subprocess.run([sys.executable, ROOT / "tools" / "notebooks.py", path], capture_output=True, text=True)
+    assert run.returncode != 0 and "ZeroDivisionError" in run.stderr
+    assert path.read_bytes() == before

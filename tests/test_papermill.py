@@ -1,0 +1,92 @@
+"""Notebooks under plain papermill: other parameters pass, bad ones stop the run in the cell after them."""
+
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPERMILL = Path(sys.executable).with_name("papermill")
+
+pytestmark = pytest.mark.slow
+
+# Noise on both sides of one half, budgets on both sides of saturation, cells and rows without mass.
+OTHER_PARAMETERS = [
+    ["-p", "p", "0.4", "-p", "q", "0.9", "-p", "D", "0.02", "-p", "n", "5000", "-p", "seed", "7"],
+    ["-p", "p", "1", "-p", "q", "0", "-p", "D", "0.5", "-p", "n", "1"],
+    ["-p", "p", "0.5", "-p", "q", "0.5", "-p", "D", "0"],
+]
+NOTEBOOKS = ["01_context", "02_game", "03_binary_pdd", "04_binary_pdi", "05_binary_mi"]
+BAD_PARAMETERS = [
+    (["-p", "D", "abc"], "TypeError: D must be a finite number >= 0, got 'abc' of type str"),
+    (["-p", "D", "-1"], "ValueError: D must be a finite number >= 0, got -1"),
+    (["-p", "D", "nan"], "ValueError: D must be a finite number >= 0, got nan"),
+    (["-y", "D: 1e-3"], "TypeError: D must be a finite number >= 0, got '1e-3' of type str"),
+    (["-y", "D: [0.1, 0.2]"], "TypeError: D must be a finite number >= 0, got [0.1, 0.2] of type list"),
+    (["-p", "q", "1.2"], "ValueError: q must be a finite number in [0, 1], got 1.2"),
+    (["-p", "p", "true"], "TypeError: p must be a finite number in [0, 1], got 'true' of type str"),
+    (["-p", "n", "0"], "ValueError: n must be an integer in [1, 1e+07], got 0"),
+    (["-p", "seed", "1.5"], "TypeError: seed must be an integer >= 0, got 1.5 of type float"),
+    (["-p", "sed", "1"], "ValueError: unknown parameter 'sed' (did you mean 'seed'?); this notebook has: "),
+]
+
+
+# The chapters share these parameters and one check, so one stands for all; what only one has comes with its name.
+BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
+    ("01_context", ["-p", "D", "0.6"], "ValueError: D must be a finite number in [0, 0.5], got 0.6"),
+    ("02_game", ["-p", "alpha", "1"], "ValueError: alpha must be a finite number in [1.01, 50], got 1"),
+    ("04_binary_pdi", ["-p", "budget", "1"], "ValueError: unknown parameter 'budget'; this notebook has: "),
+    ("05_binary_mi", ["-p", "q", "-0.1"], "ValueError: q must be a finite number in [0, 1], got -0.1"),
+]
+
+
+def papermill(name, folder, arguments):
+    """Run a notebook from a folder that is not the notebook's, as a user would."""
+    command = [PAPERMILL, "--no-progress-bar", ROOT / "notebooks" / f"{name}.ipynb", "out.ipynb", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def processor_seconds():
+    """What all finished child processes, and theirs, have used."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def stated_seconds(name):
+    opening = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells[0].source
+    return int(re.search(r"\*\*Running time\*\*:\s+under\s+(\d+) seconds", opening)[1])
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("arguments", OTHER_PARAMETERS, ids=" ".join)
+def test_other_parameters(name, arguments, tmp_path):
+    before = processor_seconds()
+    run = papermill(name, tmp_path, arguments)
+    assert run.returncode == 0, run.stderr[-3000:]
+    # Processor time, because the clock on the wall also counts the other tests.
+    assert processor_seconds() - before < stated_seconds(name)
+
+
+@pytest.mark.parametrize("name, arguments, message", BAD, ids=[f"{case[0]} {' '.join(case[1])}" for case in BAD])
+def test_bad_parameters(name, arguments, message, tmp_path):
+    run = papermill(name, tmp_path, arguments)
+    assert run.returncode != 0
+    assert message in run.stderr
+    # It stopped in the check: two cells ran before it, and the injected one.
+    executed = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    counts = [cell.execution_count for cell in executed.cells if cell.cell_type == "code" and cell.execution_count]
+    assert max(counts) == 4
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_help_lists_every_parameter(name):
+    path = ROOT / "notebooks" / f"{name}.ipynb"
+    run = subprocess.run([PAPERMILL, "--help-notebook", path], capture_output=True, text=True)
+    cells = nbformat.read(path, as_version=4).cells
+    (source,) = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    for name, kind, default, meaning in re.findall(r"^(\w+): (\w+) = (\S+)  # (.+)$", source, re.MULTILINE):
+        assert re.search(rf"{name}: {kind} \(default {re.escape(default)}\)\s+{re.escape(meaning)}", run.stdout), name

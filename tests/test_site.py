@@ -1,0 +1,249 @@
+"""The site: its settings, its links and files, and the tool that builds it."""
+
+import hashlib
+import json
+import re
+import shutil
+from functools import cache
+from urllib.parse import unquote, urlsplit
+
+import jupyter_book.config
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from conftest import ADDRESS, ROOT, run_site
+
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
+PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
+NOTEBOOKS = [ROOT / f"{page}.ipynb" for page in PAGES if page.startswith("notebooks/")]
+
+
+# Settings
+
+
+def known_keys():
+    """Every key that Jupyter Book documents, nested: its default configuration and its schema together."""
+
+    def from_schema(schema):
+        return {key: from_schema(value) for key, value in schema.get("properties", {}).items()}
+
+    def merge(into, more):
+        for key, value in more.items():
+            merge(into.setdefault(key, {}), value if isinstance(value, dict) else {})
+        return into
+
+    defaults = yaml.safe_load(jupyter_book.config.PATH_YAML_DEFAULT.read_text())
+    return merge(from_schema(json.loads(jupyter_book.config.PATH_JSON_SCHEMA.read_text())), defaults)
+
+
+def unknown_keys(config, known, path=""):
+    for key, value in config.items():
+        if key not in known:
+            yield path + key
+        elif isinstance(value, dict) and known[key]:
+            yield from unknown_keys(value, known[key], f"{path}{key}.")
+
+
+def test_config_has_only_keys_that_jupyter_book_knows():
+    assert list(unknown_keys(CONFIG, known_keys())) == []
+    jupyter_book.config.validate_yaml(CONFIG, raise_on_errors=True)
+
+
+def test_a_misspelt_key_is_found():
+    misspelt = CONFIG | {"lunch_buttons": {}, "html": {"favico": "logo.svg"}}
+    assert list(unknown_keys(misspelt, known_keys())) == ["html.favico", "lunch_buttons"]
+
+
+def test_committed_settings():
+    assert CONFIG["repository"]["url"] == "", "the public address is not known yet"
+    assert CONFIG["execute"]["execute_notebooks"] == "off"
+
+
+def test_every_page_is_in_the_table_of_contents():
+    found = [*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "book").glob("*.md")]
+    assert sorted(PAGES) == sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in found)
+
+
+def test_every_public_module_is_in_the_reference():
+    modules = {path.stem for path in (ROOT / "gaplib").glob("*.py") if not path.stem.startswith("_")}
+    listed = re.findall(r"automodule:: gaplib\.(\w+)", (ROOT / "book" / "api.md").read_text())
+    assert sorted(listed) == sorted(modules)
+
+
+def test_mathjax_is_the_recorded_one():
+    folder = ROOT / "book" / "extra" / "mathjax"
+    recorded = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
+    present = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    assert set(present) == set(recorded) | {"README.md", "SHA256SUMS"}
+    for name, digest in recorded.items():
+        assert hashlib.sha256(present[name].read_bytes()).hexdigest() == digest, name
+
+
+# Pages
+
+ADDRESSES = pytest.mark.parametrize("address", ["", ADDRESS], ids=["no-address", "address"])
+
+
+@cache
+def soup(path):
+    return BeautifulSoup(path.read_text(), "html.parser")
+
+
+def pages(html):
+    found = sorted(path for path in html.rglob("*.html") if "_static" not in path.parts)
+    assert {html / f"{page}.html" for page in PAGES} < set(found)
+    return found
+
+
+@cache
+def anchors(path):
+    return {tag[key] for tag in soup(path).find_all(True) for key in ("id", "name") if tag.get(key)}
+
+
+def broken(page, link):
+    """Why a link inside the site does not work, or None."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return None
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    if not target.is_file():
+        return f"no file {link}"
+    if parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in anchors(target):
+        return f"no anchor {link}"
+    return None
+
+
+@pytest.mark.slow
+@ADDRESSES
+def test_no_internal_link_is_broken(built_site, address):
+    problems, seen = [], 0
+    for page in pages(built_site(address)):
+        for tag in soup(page).find_all(True):
+            for link in filter(None, (tag.get("href"), tag.get("src"))):
+                seen += 1
+                reason = broken(page, link)
+                if reason:
+                    problems.append(f"{page.name}: {reason}")
+    assert seen > 500
+    assert problems == []
+
+
+def test_broken_links_are_found(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text('<p id="here"></p>')
+    assert [bool(broken(page, link)) for link in ("page.html#here", "#here", "#gone", "gone.html")] == [0, 0, 1, 1]
+
+
+@pytest.mark.slow
+@ADDRESSES
+def test_every_asset_is_local(built_site, address):
+    html = built_site(address)
+    for page in pages(html):
+        for tag in soup(page).find_all(
+            ["script", "img", "iframe", "source", "video", "audio", "embed", "object", "link"]
+        ):
+            for link in filter(None, (tag.get("src"), tag.get("data"), tag.get("href"))):
+                assert not urlsplit(link).netloc, f"{page.name}: {tag}"
+    for style in html.rglob("*.css"):
+        assert not re.search(r"""(url\(|@import)\s*["']?(https?:)?//""", style.read_text()), style
+
+
+@pytest.mark.slow
+@ADDRESSES
+def test_every_image_has_alt_text(built_site, address):
+    images = [(page.name, tag) for page in pages(built_site(address)) for tag in soup(page).find_all("img")]
+    assert images
+    assert [(name, tag) for name, tag in images if not tag.get("alt", "").strip()] == []
+
+
+@pytest.mark.slow
+@ADDRESSES
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_can_be_downloaded(built_site, address, notebook):
+    page = built_site(address) / "notebooks" / f"{notebook.stem}.html"
+    button = soup(page).select_one("a.btn-download-source-button")
+    assert (page.parent / button["href"]).read_bytes() == notebook.read_bytes()
+
+
+def public_links(page):
+    """Links to the repository, or to a service that runs it."""
+    hosts = {"github.com", "mybinder.org", "colab.research.google.com"}
+    return {tag["href"] for tag in soup(page).find_all("a", href=True) if urlsplit(tag["href"]).netloc in hosts}
+
+
+@pytest.mark.slow
+def test_without_an_address_nothing_points_to_a_repository(built_site):
+    for page in pages(built_site("")):
+        assert public_links(page) == set(), page.name
+        assert soup(page).select(".dropdown-launch-buttons, .dropdown-source-buttons") == [], page.name
+
+
+@pytest.mark.slow
+def test_with_an_address_every_button_points_to_it(built_site):
+    html = built_site(ADDRESS)
+    for path in NOTEBOOKS:
+        links, source = public_links(html / "notebooks" / f"{path.stem}.html"), f"notebooks/{path.name}"
+        assert f"https://mybinder.org/v2/gh/example/gap/main?urlpath=lab/tree/{source}" in links
+        assert f"https://colab.research.google.com/github/example/gap/blob/main/{source}" in links
+        assert f"{ADDRESS}/blob/main/{source}?plain=1" in links
+    links = public_links(html / "book" / "notation.html")
+    assert ADDRESS in links
+    assert f"{ADDRESS}/blob/main/book/notation.md?plain=1" in links
+    assert any(link.startswith(f"{ADDRESS}/issues/new?") for link in links)
+
+
+# The tool
+
+
+def small_book(folder, code, text=""):
+    """A book of one page and one notebook with our settings; the committed output of its only cell is `committed`."""
+    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns("*.md"))
+    shutil.copy(ROOT / "_config.yml", folder)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/one\n")
+    (folder / "book" / "index.md").write_text(f"# A page\n\n{text}\n")
+    output = nbformat.v4.new_output("stream", text="committed\n")
+    cells = [nbformat.v4.new_markdown_cell("# A notebook"), nbformat.v4.new_code_cell(code, outputs=[output])]
+    (folder / "notebooks").mkdir()
+    path = folder / "notebooks" / "one.ipynb"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), path)
+    return path
+
+
+@pytest.mark.slow
+def test_execute_runs_notebooks_and_leaves_them_as_they_are(tmp_path):
+    path = small_book(tmp_path, "print(6 * 7)")
+    before = path.read_bytes()
+    result = run_site("--execute", "--source", tmp_path)
+    assert result.returncode == 0, result.stdout
+    index = tmp_path / "_build" / "html" / "index.html"
+    assert str(index) in result.stdout and index.is_file()
+    page = soup(index.parent / "notebooks" / "one.html").get_text()
+    assert "42" in page and "committed" not in page
+    assert path.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_failed_notebook_fails_the_build(tmp_path):
+    small_book(tmp_path, "1 / 0")
+    result = run_site("--execute", "--source", tmp_path)
+    assert result.returncode != 0
+    assert "ZeroDivisionError" in result.stdout
+
+
+@pytest.mark.slow
+def test_without_execute_nothing_runs(tmp_path):
+    small_book(tmp_path, "1 / 0")
+    result = run_site("--source", tmp_path)
+    assert result.returncode == 0, result.stdout
+    assert "committed" in soup(tmp_path / "_build" / "html" / "notebooks" / "one.html").get_text()
+
+
+@pytest.mark.slow
+def test_a_warning_fails_the_build(tmp_path):
+    small_book(tmp_path, "", text="{ref}`nowhere`")
+    result = run_site("--source", tmp_path)
+    assert result.returncode != 0
+    assert "nowhere" in result.stdout
