@@ -48,8 +48,8 @@ env: .venv/complete
 # project is in the lock.
 .venv/complete: requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11, 3.12 or 3.13 found; set one: make book PYTHON=/path/to/python"; exit 1; }
-	@$(PYTHON) -c "$(SUPPORTED)" || { echo "$(PYTHON) is not Python 3.11, 3.12 or 3.13"; exit 1; }
-	$(PYTHON) -m venv --clear .venv
+	@"$(PYTHON)" -c "$(SUPPORTED)" || { echo "$(PYTHON) is not Python 3.11, 3.12 or 3.13"; exit 1; }
+	"$(PYTHON)" -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@

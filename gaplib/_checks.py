@@ -15,9 +15,10 @@ def real(name: str, value, low: float = -math.inf, high: float = math.inf) -> fl
     allowed = f"a finite number{_range(low, high)}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    if not (math.isfinite(value) and low <= value <= high):
+    number = _float(value)
+    if not (math.isfinite(number) and low <= number <= high):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return float(value)
+    return number
 
 
 def integer(name: str, value, low: float = -math.inf, high: float = math.inf) -> int:
@@ -62,15 +63,18 @@ def joint_table(name: str, value, shape: tuple[int, int] | None = (2, 2)) -> np.
         table = np.array(value)
     except ValueError:  # ragged nesting
         raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
-    if table.dtype.kind not in "iuf":
+    if table.dtype.kind not in "iuf" or _has_other(value):
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {table.dtype}")
     table = table.astype(float)
     if table.ndim != 2 or shape not in (None, table.shape):
         raise ValueError(f"{name} must be {allowed}, got shape {table.shape}")
     if not (np.isfinite(table).all() and (table >= 0).all()):
         raise ValueError(f"{name} must be {allowed}, got the cells {table.tolist()}")
-    if abs(table.sum() - 1) > SUM_TOLERANCE:
-        raise ValueError(f"{name} must be {allowed}, got the sum {table.sum()!r}; divide by it if that was meant")
+    with np.errstate(over="ignore"):
+        total = table.sum()
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ValueError(f"{name} must be {allowed}, got the sum {float(total)!r}; divide by it if that was meant")
+    table /= total
     table.flags.writeable = False
     return table
 
@@ -82,7 +86,7 @@ def array(name: str, value, low: float = -math.inf, high: float = math.inf) -> n
         numbers = np.asarray(value)
     except ValueError:  # ragged nesting
         raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
-    if numbers.dtype.kind not in "iuf":
+    if numbers.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {numbers.dtype}")
     wrong = ~(np.isfinite(numbers) & (low <= numbers) & (numbers <= high))
     if wrong.any():
@@ -91,13 +95,13 @@ def array(name: str, value, low: float = -math.inf, high: float = math.inf) -> n
 
 
 def order(name: str, value) -> float:
-    """Return `value`, the order of a loss or an entropy, as a float in (0, inf]; refuse bool, text and NaN."""
-    allowed = "a number > 0 or infinity"
+    """Return `value`, the order of a loss or an entropy, as a float in [1e-300, inf]; refuse bool, text and NaN."""
+    allowed = "a number >= 1e-300 or infinity"  # below it, 1 / order is no longer a float
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    if not value > 0:  # NaN too
+    if not 1e-300 <= value:  # NaN too
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return float(value)
+    return _float(value)
 
 
 def bits(name: str, value) -> np.ndarray:
@@ -107,13 +111,28 @@ def bits(name: str, value) -> np.ndarray:
         array = np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be {allowed}, got values of type {array.dtype}")
+    if array.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be {allowed}, got {type(value).__name__} with values of type {array.dtype}")
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must be {allowed} and not empty, got shape {array.shape}")
     if not np.isin(array, (0, 1)).all():
         raise ValueError(f"{name} must be {allowed}, got other values: {np.setdiff1d(array, (0, 1))[:5].tolist()}")
     return array
+
+
+def _float(value: Real) -> float:
+    """Return `value` as a float; beyond the largest one, infinity."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _has_other(value) -> bool:
+    """Whether a table hides what becomes a number in an array: a masked entry, or a bool among numbers."""
+    if isinstance(value, np.ma.MaskedArray):
+        return True
+    return any(isinstance(entry, (bool, np.bool_)) for entry in np.array(value, dtype=object).flat)
 
 
 def _range(low: float, high: float) -> str:

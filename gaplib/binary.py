@@ -66,7 +66,7 @@ def optimal_pdd(model: BinaryModel, D: float, method: str = "closed-form") -> Op
     _checks.instance("model", model, BinaryModel)
     D = _checks.real("D", D, 0)
     if _checks.choice("method", method, ("closed-form", "lp")) == "lp":
-        return _solve_program(model, pdd_program(model, D), ("s00", "s01", "s10", "s11"))
+        return _solve_program(model, pdd_program(model, D), model.joint)
     return _closed_form_pdd(model, D)
 
 
@@ -88,6 +88,9 @@ def _closed_form_pdd(model: BinaryModel, D: float) -> Optimum:
 def pdd_program(model: BinaryModel, D: float) -> pulp.LpProblem:
     """Return the paper's linear program for the PDD mechanism (its Equation 20), unsolved.
 
+    Its variables are the flipped masses ``fij = p[i, j] * (1 - sij)``. All coefficients are then 0 or 1, and the
+    solver does well on laws with cells close to zero too.
+
     Parameters
     ----------
     model : BinaryModel
@@ -96,14 +99,15 @@ def pdd_program(model: BinaryModel, D: float) -> pulp.LpProblem:
     Returns
     -------
     pulp.LpProblem
-        Variables ``s00, s01, s10, s11, t0, t1``; the budget is the constraint named ``distortion``.
+        Variables ``f00, f01, f10, f11, t0, t1``; the budget is the constraint named ``distortion``.
 
     Raises
     ------
     TypeError, ValueError
         If `model` is not a `BinaryModel` or `D` not a finite number >= 0.
     """
-    return _program("pdd", model, D, {(i, j): pulp.LpVariable(f"s{i}{j}", 0, 1) for i, j in CELLS})
+    p = _checks.instance("model", model, BinaryModel).joint
+    return _program("pdd", p, D, {(i, j): pulp.LpVariable(f"f{i}{j}", 0, p[i, j]) for i, j in CELLS})
 
 
 def optimal_pdi(model: BinaryModel, D: float, method: str = "closed-form") -> Optimum:
@@ -143,7 +147,7 @@ def optimal_pdi(model: BinaryModel, D: float, method: str = "closed-form") -> Op
     _checks.instance("model", model, BinaryModel)
     D = _checks.real("D", D, 0)
     if _checks.choice("method", method, ("closed-form", "lp")) == "lp":
-        return _solve_program(model, pdi_program(model, D), ("s0", "s0", "s1", "s1"))
+        return _solve_program(model, pdi_program(model, D), model.p_x)
     return _closed_form_pdi(model, D)
 
 
@@ -168,7 +172,7 @@ def _closed_form_pdi(model: BinaryModel, D: float) -> Optimum:
 def pdi_program(model: BinaryModel, D: float) -> pulp.LpProblem:
     """Return the paper's problem for the PDI mechanism (its Equation 29) as a linear program, unsolved.
 
-    It is `pdd_program` with one variable for each public bit in place of one for each cell.
+    It is `pdd_program` with one variable for each public bit, the mass that is flipped out of its row.
 
     Parameters
     ----------
@@ -178,39 +182,40 @@ def pdi_program(model: BinaryModel, D: float) -> pulp.LpProblem:
     Returns
     -------
     pulp.LpProblem
-        Variables ``s0, s1, t0, t1``; the budget is the constraint named ``distortion``.
+        Variables ``f0, f1, t0, t1``; the budget is the constraint named ``distortion``.
 
     Raises
     ------
     TypeError, ValueError
         If `model` is not a `BinaryModel` or `D` not a finite number >= 0.
     """
-    keep = [pulp.LpVariable("s0", 0, 1), pulp.LpVariable("s1", 0, 1)]
-    return _program("pdi", model, D, {(i, j): keep[i] for i, j in CELLS})
+    _checks.instance("model", model, BinaryModel)
+    leaving = [pulp.LpVariable(f"f{i}", 0, mass) for i, mass in enumerate(model.p_x)]
+    law = model.joint / np.where(model.p_x > 0, model.p_x, 1)[:, None]  # P(Y=j | X=i)
+    return _program("pdi", model.joint, D, {(i, j): law[i, j] * leaving[i] for i, j in CELLS})
 
 
-def _program(name: str, model: BinaryModel, D: float, s: dict) -> pulp.LpProblem:
-    """Return the program for a mechanism that keeps the bit of cell (i, j) with the chance ``s[i, j]``."""
-    p = _checks.instance("model", model, BinaryModel).joint
+def _program(name: str, p: np.ndarray, D: float, flipped: dict) -> pulp.LpProblem:
+    """Return the program for a mechanism that flips the mass ``flipped[i, j]`` of cell (i, j)."""
     D = _checks.real("D", D, 0)
     program = pulp.LpProblem(name, pulp.LpMinimize)
     t = [pulp.LpVariable("t0"), pulp.LpVariable("t1")]
     program += t[0] + t[1]
-    for k in (0, 1):
-        for j in (0, 1):
-            program += p[k, j] * s[k, j] + p[1 - k, j] * (1 - s[1 - k, j]) <= t[k], f"guess_{j}_on_{k}"
-    program += pulp.lpSum(p[i, j] * (1 - s[i, j]) for i, j in CELLS) <= D, "distortion"
+    for k, j in CELLS:
+        program += p[k, j] - flipped[k, j] + flipped[1 - k, j] <= t[k], f"guess_{j}_on_{k}"
+    program += pulp.lpSum(flipped.values()) <= D, "distortion"
     return program
 
 
-def _solve_program(model: BinaryModel, program: pulp.LpProblem, names: tuple[str, ...]) -> Optimum:
-    """Solve `program`; `names` are the variables that hold s00, s01, s10 and s11."""
+def _solve_program(model: BinaryModel, program: pulp.LpProblem, mass: np.ndarray) -> Optimum:
+    """Solve `program`, whose variables ``f0`` or ``f00`` and so on say how much of each entry of `mass` is flipped."""
     solve(program)
     values = {variable.name: variable.varValue for variable in program.variables()}
-    # A vertex may miss the unit interval by the solver's rounding, never by more than its tolerance.
-    # A cell without mass is in no constraint, and its parameter no variable of the program: keep it.
-    keep = [min(max(values.get(name, 1.0), 0.0), 1.0) for name in names]
-    mechanism = BinaryKernel(*keep)
+    # A row without mass is in no constraint, and what leaves it no variable of the program.
+    flipped = np.reshape([values.get("f" + "".join(map(str, at)), 0.0) for at in np.ndindex(mass.shape)], (2, -1))
+    # A vertex may miss its bounds by the solver's rounding, never by more than its tolerance.
+    keep = np.ones((2, 2)) - np.clip(flipped / np.where(mass > 0, mass, 1).reshape(2, -1), 0, 1)
+    mechanism = BinaryKernel(*keep.ravel())
     price = -program.constraints["distortion"].pi
     return Optimum(leakage.map_accuracy(model, mechanism), mechanism, mechanism.distortion(model), price)
 
@@ -313,7 +318,7 @@ def _price(posterior: np.ndarray, law: np.ndarray) -> float:
 
 
 def solve(program: pulp.LpProblem) -> None:
-    """Solve a linear program in place by HiGHS, at its tightest tolerance.
+    """Solve a linear program in place by HiGHS, at its tightest tolerance where it can be reached.
 
     Parameters
     ----------
@@ -324,15 +329,19 @@ def solve(program: pulp.LpProblem) -> None:
     RuntimeError
         If HiGHS does not report an optimum.
     """
-    # The defaults (1e-7) are looser than the 1e-9 that we check; these are the least that HiGHS accepts. Cells as
-    # small as 1e-12 count as numbers, not as zeros.
-    status = program.solve(
-        pulp.HiGHS(
-            msg=False,
-            primal_feasibility_tolerance=1e-10,
-            dual_feasibility_tolerance=1e-10,
-            small_matrix_value=1e-12,
+    # The solver's own tolerances (1e-7) are looser than the 1e-9 that we check; 1e-10 is the least it accepts. Where
+    # coefficients of that size make it unattainable, the solver's own must do, without the presolver, which takes
+    # rounding for infeasibility. Numbers down to 1e-12 are not zeros.
+    for tolerance, presolve in ((1e-10, "choose"), (1e-7, "off")):
+        status = program.solve(
+            pulp.HiGHS(
+                msg=False,
+                primal_feasibility_tolerance=tolerance,
+                dual_feasibility_tolerance=tolerance,
+                small_matrix_value=1e-12,
+                presolve=presolve,
+            )
         )
-    )
-    if pulp.LpStatus[status] != "Optimal":
-        raise RuntimeError(f"HiGHS reports {pulp.LpStatus[status]!r} for the program {program.name!r}")
+        if pulp.LpStatus[status] == "Optimal":
+            return
+    raise RuntimeError(f"HiGHS reports {pulp.LpStatus[status]!r} for the program {program.name!r}")

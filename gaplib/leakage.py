@@ -57,9 +57,11 @@ def mutual_information(model: BinaryModel, mechanism: BinaryKernel) -> float:
     """
     _checks.instance("mechanism", mechanism, BinaryKernel)
     released = mechanism.released(model)
-    independent = released.sum(axis=1, keepdims=True) * released.sum(axis=0)
+    row = np.broadcast_to(released.sum(axis=1, keepdims=True), (2, 2))
+    column = np.broadcast_to(released.sum(axis=0), (2, 2))
     cells = released > 0  # a cell without mass adds nothing
-    return float((released[cells] * np.log(released[cells] / independent[cells])).sum())
+    # Two logarithms, because the product of two tiny margins would be zero.
+    return float((released[cells] * (np.log(released[cells] / row[cells]) - np.log(column[cells]))).sum())
 
 
 def arimoto_conditional_entropy(model: BinaryModel, mechanism: BinaryKernel, alpha: float) -> float:
@@ -92,9 +94,9 @@ def arimoto_conditional_entropy(model: BinaryModel, mechanism: BinaryKernel, alp
 def arimoto_mutual_information(model: BinaryModel, mechanism: BinaryKernel, alpha: float) -> float:
     """Return Arimoto's mutual information of order alpha between Y and Xhat, in nats (Equation 8 of the paper).
 
-    .. math:: I_\\alpha(\\hat X; Y) = H_\\alpha(Y) - H_\\alpha(Y \\mid \\hat X),
+    .. math:: I_\\alpha(Y; \\hat X) = H_\\alpha(Y) - H_\\alpha(Y \\mid \\hat X),
 
-    with Renyi's entropy :math:`H_\\alpha(Y) = \\frac{1}{1-\\alpha} \\ln \\sum_j P(Y=j)^\\alpha`.
+    with Rényi's entropy :math:`H_\\alpha(Y) = \\frac{1}{1-\\alpha} \\ln \\sum_j P(Y=j)^\\alpha`.
 
     Parameters
     ----------

@@ -16,8 +16,10 @@ def squared_loss(guess, y) -> np.ndarray:
 
     Parameters
     ----------
-    guess, y : array_like of float
-        Shapes that broadcast against each other.
+    guess : array_like of float
+        What the adversary says, in the unit of `y`.
+    y : array_like of float
+        The value that Y has. Its shape and that of `guess` must fit by NumPy's broadcasting.
 
     Returns
     -------
@@ -38,12 +40,15 @@ def zero_one_loss(guess, y) -> np.ndarray:
 
     Parameters
     ----------
-    guess, y : array_like of float
-        Shapes that broadcast against each other.
+    guess : array_like of float
+        The value that the adversary names.
+    y : array_like of float
+        The value that Y has. Its shape and that of `guess` must fit by NumPy's broadcasting.
 
     Returns
     -------
     numpy.ndarray of float
+        Of zeros and ones.
 
     Raises
     ------
@@ -128,18 +133,21 @@ def expected_loss(released, loss) -> float:
     Raises
     ------
     TypeError, ValueError
-        If `released` is not a joint law, or `loss` does not hold numbers for each of its cells.
+        If `released` is not a joint law, or `loss` does not hold numbers for each of its entries.
     """
     released = _checks.joint_table("released", released, shape=None)
-    loss = np.asarray(loss)
+    try:
+        loss = np.asarray(loss)
+    except ValueError:  # ragged nesting
+        raise ValueError(f"loss must be a table of numbers, got {loss!r}") from None
     if loss.dtype.kind not in "iuf":
         raise TypeError(f"loss must be a table of numbers, got values of type {loss.dtype}")
     try:
         loss = np.broadcast_to(loss, released.shape)
     except ValueError:
         raise ValueError(f"loss must fit the shape {released.shape} of released, got shape {loss.shape}") from None
-    if np.isnan(loss).any():
-        raise ValueError("loss must be a table of numbers, got NaN")
+    if np.isnan(loss).any() or np.isneginf(loss).any():
+        raise ValueError("loss must be a table of numbers or infinity, got NaN or minus infinity")
     cells = released > 0
     return float((released[cells] * loss[cells]).sum())
 
@@ -182,7 +190,7 @@ def map_guess(released) -> np.ndarray:
     Returns
     -------
     numpy.ndarray of int, shape (k,)
-        The column of the largest cell of each row. Of equals, the first: the paper draws one at random, which
+        The column of the largest entry of each row. Of equals, the first: the paper draws one at random, which
         changes the guess and not its expected loss.
 
     Raises

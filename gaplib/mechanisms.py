@@ -10,13 +10,21 @@ from gaplib.models import BinaryModel
 
 @dataclass(frozen=True)
 class BinaryKernel:
-    """The chance that the public bit is released unchanged, for each cell (Section 3.1.1 of the paper).
+    """The chance that the public bit is released unchanged, for each pair of bits (Section 3.1.1 of the paper).
+
+    The mechanism is private-data independent (PDI) if ``s00 == s01`` and ``s10 == s11``: it does not look at Y.
+    Otherwise it is private-data dependent (PDD).
 
     Parameters
     ----------
-    s00, s01, s10, s11 : float in [0, 1]
-        ``sij = P(Xhat=i | X=i, Y=j)``. The mechanism is private-data independent (PDI) if ``s00 == s01`` and
-        ``s10 == s11``; otherwise it is private-data dependent (PDD).
+    s00 : float in [0, 1]
+        ``P(Xhat=0 | X=0, Y=0)``.
+    s01 : float in [0, 1]
+        ``P(Xhat=0 | X=0, Y=1)``.
+    s10 : float in [0, 1]
+        ``P(Xhat=1 | X=1, Y=0)``.
+    s11 : float in [0, 1]
+        ``P(Xhat=1 | X=1, Y=1)``.
 
     Raises
     ------
@@ -87,7 +95,10 @@ class BinaryKernel:
 
         Parameters
         ----------
-        x, y : array_like of the integers 0 and 1, shape (n,)
+        x : array_like of the integers 0 and 1, shape (n,)
+            The public bits.
+        y : array_like of the integers 0 and 1, shape (n,)
+            The private bits. A PDI mechanism takes them too, and its release does not depend on them.
         seed : int >= 0
             The same seed gives the same release. The stream is independent of the one that
             `BinaryModel.sample` draws from with the same seed.

@@ -14,7 +14,8 @@ class BinaryModel:
     Parameters
     ----------
     joint : array_like, shape (2, 2)
-        ``joint[i, j] = P(X=i, Y=j)``, the paper's :math:`p_{i,j}`. Kept as a read-only float array.
+        ``joint[i, j] = P(X=i, Y=j)``, the paper's :math:`p_{i,j}`. Kept as a read-only float array, divided by its
+        sum.
 
     Raises
     ------
@@ -72,7 +73,7 @@ class BinaryModel:
 
         Parameters
         ----------
-        n : int >= 1
+        n : int from 1 to 1e9
             Number of records.
         seed : int >= 0
             The same seed gives the same records.
@@ -86,9 +87,9 @@ class BinaryModel:
         TypeError, ValueError
             If `n` or `seed` is not an integer in its range.
         """
-        n = _checks.integer("n", n, 1)
+        n = _checks.integer("n", n, 1, 10**9)
         uniform = _random.generator(seed, "BinaryModel.sample").random(n)
-        # The table sums to one only up to rounding: dividing keeps the last cell reachable and no index at 4.
+        # The table sums to one only up to rounding: scaled to its sum, no number falls beyond the last cell.
         steps = np.cumsum(self.joint.ravel())
-        cell = np.searchsorted(steps / steps[-1], uniform, side="right")
+        cell = np.searchsorted(steps, uniform * steps[-1], side="right")
         return cell // 2, cell % 2

@@ -49,6 +49,27 @@ def test_closed_form_is_what_highs_finds():
         assert program.distortion <= D + 1e-9
 
 
+EXTREME = [0, 1e-12, 1e-10, 1e-9, 1e-8, 0.25, 0.5, 1 - 1e-8, 1 - 1e-9, 1 - 1e-10, 1]
+
+
+@pytest.mark.parametrize("optimal", [binary.optimal_pdd, binary.optimal_pdi])
+def test_program_copes_with_entries_close_to_zero(optimal):
+    for p, q, D in product(EXTREME, (0, 1e-10, 0.01, 0.3, 0.5, 1), (0, 1e-12, 1e-9, 0.1, 2)):
+        model = BinaryModel.xor(p, q)
+        program = optimal(model, D, method="lp")
+        # HiGHS stops at 1e-10 per constraint.
+        assert program.value == pytest.approx(optimal(model, D).value, abs=1e-9)
+        assert program.value == pytest.approx(map_accuracy(model, program.mechanism), abs=ROUNDING)
+        assert program.distortion <= D + 1e-9
+
+
+def test_program_keeps_what_has_no_mass():
+    best = binary.optimal_pdd(BinaryModel([[0.5, 0], [0.2, 0.3]]), 0.1, method="lp")
+    assert best.mechanism.s01 == 1
+    best = binary.optimal_pdi(BinaryModel([[0, 0], [0.4, 0.6]]), 0.1, method="lp")
+    assert best.mechanism.s00 == best.mechanism.s01 == 1
+
+
 @pytest.mark.slow
 def test_closed_form_is_what_cbc_finds():
     for model, D in random_problems(2000, seed=2):
@@ -90,8 +111,9 @@ def test_price_is_the_dual_of_the_program_away_from_kinks():
 
 def test_price_is_the_slope_of_the_value():
     model, step = BinaryModel.xor(0.75, 0.25), 1e-6
-    for D in (0, 0.05, 0.1, 0.125, 0.3):
-        here, next_to_it = binary.optimal_pdd(model, D), binary.optimal_pdd(model, D + step)
+    cases = product((binary.optimal_pdd, binary.optimal_pdi), (0, 0.05, 0.1, 0.125, 0.2, 0.25, 0.3))
+    for optimal, D in cases:  # among them both kinks, where the slope to the right counts
+        here, next_to_it = optimal(model, D), optimal(model, D + step)
         # A difference of numbers near one divided by 1e-6: roundings of 1e-16 become 1e-10.
         assert here.price == pytest.approx((here.value - next_to_it.value) / step, abs=1e-9)
 

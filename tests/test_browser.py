@@ -25,6 +25,9 @@ INSPECT = r"""
 
   complain("mathematics error", all("mjx-merror, [data-mjx-error]").map((e) => e.textContent));
   complain("not typeset", all(".math").filter((e) => !e.querySelector("mjx-container")).map((e) => e.textContent));
+  const outOfReach = (e) => e.scrollWidth > e.clientWidth + 1 && /hidden|clip/.test(getComputedStyle(e).overflowX);
+  const cut = all("span.math, span.math > mjx-container").filter(outOfReach);
+  complain("formula cut off", cut.map((e) => e.textContent));
   const texts = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
   const raw = [];
   while (texts.nextNode()) {
@@ -149,12 +152,20 @@ def test_the_inspection_finds_what_is_wrong(open_site):
     tab.evaluate(
         r"""document.querySelector("main").insertAdjacentHTML("beforeend", `
         <p style="width: 600px">wide</p><p>\\(x\\)</p><p>$x$</p><span class="math">x</span><mjx-merror>bad</mjx-merror>
+        <p><span class="math"><mjx-container style="width: 20px; overflow: hidden">x + y + z</mjx-container></span></p>
         <p style="color: #ddd; background: #fff">pale</p><img src="gone.png"><img src="http://example.org/far.png">`)"""
     )
     tab.wait_for_function("[...document.images].every((image) => image.complete)")
     kinds = [problem.split(":")[0] for problem in tab.evaluate(INSPECT)]
     assert kinds[0].startswith("page is ")
-    assert kinds[1:] == ["mathematics error", "not typeset", "raw mathematics", "image not shown", "hard to read"]
+    assert kinds[1:] == [
+        "mathematics error",
+        "not typeset",
+        "formula cut off",
+        "raw mathematics",
+        "image not shown",
+        "hard to read",
+    ]
     assert any(problem.startswith("404") for problem in problems)
     assert "asks for http://example.org/far.png" in problems
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gaplib.leakage import map_accuracy
+from gaplib.leakage import map_accuracy, mutual_information
 from gaplib.mechanisms import BinaryKernel
 from gaplib.models import BinaryModel
 
@@ -35,6 +35,14 @@ def test_releasing_nothing_leaves_the_prior_and_releasing_y_leaves_nothing():
     model = BinaryModel.xor(0.75, 0.25)
     assert map_accuracy(model, BinaryKernel(1, 1, 0, 0)) == 0.625
     assert map_accuracy(model, BinaryKernel(1, 0, 0, 1)) == 1.0
+
+
+@pytest.mark.parametrize("tiny", [1e-12, 1e-170, 5e-324])
+def test_information_of_a_release_with_a_tiny_entry(tiny):
+    # X = Y and P(Y=0) tiny: the information is the entropy of Y. Logarithms of numbers near one are good to 1e-16.
+    model, identity = BinaryModel([[tiny, 0], [0, 1 - tiny]]), BinaryKernel(1, 1, 1, 1)
+    entropy = -tiny * np.log(tiny) - (1 - tiny) * np.log1p(-tiny)
+    assert mutual_information(model, identity) == pytest.approx(entropy, abs=1e-15)
 
 
 def test_wrong_arguments_are_refused_by_name():

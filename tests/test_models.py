@@ -14,7 +14,8 @@ TABLE = "joint must be a 2 x 2 table of probabilities that sum to one"
     "joint, error",
     [
         ([[0.5, 0.5], [0.5, 0.5]], ValueError),  # sums to two
-        ([[0.25, 0.25], [0.25, 0.2499999]], ValueError),
+        ([[0.25, 0.25], [0.25, 0.25 + 1e-11]], ValueError),
+        ([[1e308, 1e308], [0, 0]], ValueError),
         ([[-0.1, 0.4], [0.3, 0.4]], ValueError),
         ([[math.nan, 0.4], [0.3, 0.3]], ValueError),
         ([[math.inf, 0], [0, 0]], ValueError),
@@ -25,6 +26,8 @@ TABLE = "joint must be a 2 x 2 table of probabilities that sum to one"
         ([["0.25", "0.25"], ["0.25", "0.25"]], TypeError),
         ([[0.25 + 0j, 0.25], [0.25, 0.25]], TypeError),
         ([[True, False], [False, False]], TypeError),
+        ([[True, 0.0], [0, 0]], TypeError),
+        (np.ma.array([[0.25, 0.25], [0.25, 0.25]], mask=[[1, 0], [0, 0]]), TypeError),
         ("0.25", TypeError),
         (None, TypeError),
     ],
@@ -37,7 +40,7 @@ def test_bad_joint_is_refused_by_name(joint, error):
 @pytest.mark.parametrize("name", ["p", "q"])
 @pytest.mark.parametrize(
     "value, error",
-    [(-0.1, ValueError), (1.1, ValueError), (math.nan, ValueError), (math.inf, ValueError)]
+    [(-0.1, ValueError), (1.1, ValueError), (10**400, ValueError), (math.nan, ValueError), (math.inf, ValueError)]
     + [("0.5", TypeError), (None, TypeError), (True, TypeError), ([0.5], TypeError), (0.5j, TypeError)],
 )
 def test_xor_refuses_bad_probabilities(name, value, error):
@@ -56,6 +59,16 @@ def test_joint_is_kept_and_cannot_be_changed():
     # Sums of two doubles below one: one rounding.
     assert model.p_x == pytest.approx([0.3, 0.7], abs=1e-15)
     assert model.p_y == pytest.approx([0.4, 0.6], abs=1e-15)
+
+
+def test_rounding_of_the_sum_is_taken_out():
+    model = BinaryModel([[0.25, 0.25], [0.25, 0.25 + 9e-13]])
+    assert model.joint.sum() == 1
+
+
+def test_seeds_that_agree_in_their_low_bits_differ():
+    model = BinaryModel.xor(0.5, 0.25)
+    assert (np.stack(model.sample(100, 0)) != np.stack(model.sample(100, 2**32))).any()
 
 
 def test_xor_by_counting_the_noise():
@@ -87,7 +100,7 @@ def test_sample_is_determined_by_the_seed():
 @pytest.mark.parametrize(
     "n, seed, message",
     [
-        (0, 0, "n must be an integer >= 1, got 0"),
+        (0, 0, r"n must be an integer in \[1, 1e\+09\], got 0"),
         (-5, 0, "n must be"),
         (10.0, 0, "n must be"),
         ("10", 0, "n must be"),

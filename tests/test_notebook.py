@@ -1,6 +1,7 @@
 """gaplib.notebook: the parameter check, claims, recorded results."""
 
 import json
+import os
 
 import nbformat
 import numpy as np
@@ -66,6 +67,13 @@ def test_known_names_may_be_injected_and_other_variables_may_exist():
 def test_parameter_that_is_not_set_is_named():
     with pytest.raises(ValueError, match="^parameter 'D' is not set"):
         check({}, D=notebook.real(0))
+
+
+def test_start_makes_tensorflow_quiet(monkeypatch):
+    for name in ("TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS"):
+        monkeypatch.setenv(name, "unset")
+    notebook.start()
+    assert (os.environ["TF_CPP_MIN_LOG_LEVEL"], os.environ["TF_ENABLE_ONEDNN_OPTS"]) == ("3", "0")
 
 
 def test_claim(capsys):

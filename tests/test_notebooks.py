@@ -1,6 +1,7 @@
 """What every committed notebook has, and what it may not have. (nbval re-runs them; see pyproject.toml.)"""
 
 import ast
+import io
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib.image import imread
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
@@ -83,6 +85,13 @@ def test_every_figure_says_what_is_to_be_seen(notebook):
         if any("image/png" in output.get("data", {}) for output in cell.outputs):
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
             assert len(alt) > 40, f"no alt text on the figure of: {cell.source[:60]}"
+
+
+def test_figures_stand_on_white(notebook):
+    for cell in code(notebook):
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            corner = imread(io.BytesIO(tool.figure(cell)))[0, 0]
+            assert (corner == 1).all()  # red, green, blue, and opaque
 
 
 def test_it_opens_with_goals_running_time_and_a_quiet_kernel(notebook):

@@ -85,6 +85,12 @@ def test_every_command_that_is_named_exists(page):
     assert wanted <= targets
 
 
+def test_the_readme_s_example_prints_what_it_says():
+    code = re.search(r"```python\n(.+?)```", README, re.DOTALL)[1]
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == re.search(r"# (0\.65 .+)", code)[1]
+
+
 def test_supported_pythons_agree():
     assert PROJECT["project"]["requires-python"] == ">=3.11,<3.14"
     assert "(3, 11) <= sys.version_info[:2] <= (3, 13)" in MAKEFILE
