@@ -8,6 +8,8 @@ import numpy as np
 # Probabilities typed as decimals carry rounding errors of about 1e-16 each. A table that misses a sum of one by
 # more than this was not meant as a law.
 SUM_TOLERANCE = 1e-12
+# The largest length, variance or budget: its square is still a float, and so is that of its inverse.
+LARGEST = 1e50
 
 
 def real(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
@@ -17,6 +19,17 @@ def real(name: str, value, low: float = -math.inf, high: float = math.inf) -> fl
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
     number = _float(value)
     if not (math.isfinite(number) and low <= number <= high):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return number
+
+
+def share(name: str, value) -> float:
+    """Return `value` as a probability strictly between 0 and 1; the smallest are refused, as their inverses are."""
+    allowed = f"a number strictly between 0 and 1, and at least {1 / LARGEST:g}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
+    number = _float(value)
+    if not 1 / LARGEST <= number < 1:  # NaN too
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return number
 
@@ -51,7 +64,8 @@ def flag(name: str, value) -> bool:
 def instance(name: str, value, kind: type):
     """Return `value` if it is an instance of `kind`."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, got {value!r} of type {type(value).__name__}")
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{name} must be {article} {kind.__name__}, got {value!r} of type {type(value).__name__}")
     return value
 
 

@@ -1,37 +1,14 @@
 """Optimal mechanisms of the binary model."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pulp
 
 from gaplib import _checks, leakage
 from gaplib.mechanisms import BinaryKernel
 from gaplib.models import BinaryModel
+from gaplib.optimum import Optimum
 
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """An optimal mechanism and what it costs.
-
-    Attributes
-    ----------
-    value : float
-        What the adversary achieves against `mechanism`: the least that the budget allows.
-    mechanism : BinaryKernel
-        One optimal mechanism; there may be others.
-    distortion : float
-        P(Xhat != X) under `mechanism`; at most the budget, up to rounding.
-    price : float
-        The shadow price of distortion: how much `value` falls per unit of additional budget.
-    """
-
-    value: float
-    mechanism: BinaryKernel
-    distortion: float
-    price: float
 
 
 def optimal_pdd(model: BinaryModel, D: float, method: str = "closed-form") -> Optimum:

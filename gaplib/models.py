@@ -93,3 +93,82 @@ class BinaryModel:
         steps = np.cumsum(self.joint.ravel())
         cell = np.searchsorted(steps, uniform * steps[-1], side="right")
         return cell // 2, cell % 2
+
+
+@dataclass(frozen=True)
+class GaussianMixture:
+    """A public number X whose law is a Gaussian that a private bit Y selects (Section 4 of the paper).
+
+    X given Y=0 is :math:`N(-\\mu, \\sigma_0^2)`, X given Y=1 is :math:`N(\\mu, \\sigma_1^2)`.
+
+    Parameters
+    ----------
+    prior : float in (0, 1), at least 1e-50
+        P(Y=1), the paper's :math:`\\tilde p`.
+    mu : float in [0, 1e50]
+        Half the distance of the two means.
+    var0, var1 : float in [1e-50, 1e50]
+        The variances of X given Y=0 and given Y=1, not the standard deviations.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is not a number in its range.
+
+    Examples
+    --------
+    >>> GaussianMixture(prior=.75, mu=3, var0=4, var1=1).p_y
+    array([0.25, 0.75])
+    """
+
+    prior: float
+    mu: float
+    var0: float
+    var1: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "prior", _checks.share("prior", self.prior))
+        object.__setattr__(self, "mu", _checks.real("mu", self.mu, 0, _checks.LARGEST))
+        for name in ("var0", "var1"):
+            value = _checks.real(name, getattr(self, name), 1 / _checks.LARGEST, _checks.LARGEST)
+            object.__setattr__(self, name, value)
+
+    @property
+    def p_y(self) -> np.ndarray:
+        """P(Y=j), the adversary's prior, shape (2,)."""
+        return np.array([1 - self.prior, self.prior])
+
+    @property
+    def means(self) -> np.ndarray:
+        """E[X | Y=j], shape (2,)."""
+        return np.array([-self.mu, self.mu])
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Var[X | Y=j], shape (2,)."""
+        return np.array([self.var0, self.var1])
+
+    def sample(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n independent records.
+
+        Parameters
+        ----------
+        n : int from 1 to 1e9
+            Number of records.
+        seed : int >= 0
+            The same seed gives the same records.
+
+        Returns
+        -------
+        x : numpy.ndarray of float, shape (n,)
+        y : numpy.ndarray of int, shape (n,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` or `seed` is not an integer in its range.
+        """
+        n = _checks.integer("n", n, 1, 10**9)
+        random = _random.generator(seed, "GaussianMixture.sample")
+        y = (random.random(n) < self.prior).astype(int)
+        return self.means[y] + np.sqrt(self.variances)[y] * random.standard_normal(n), y

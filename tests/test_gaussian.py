@@ -1,0 +1,386 @@
+"""Optimal mechanisms of the Gaussian mixture, each against a search that knows none of the theorems."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from gaplib import _normals, gaussian, leakage, paper
+from gaplib.mechanisms import AffineGaussian
+from gaplib.models import BinaryModel, GaussianMixture
+
+DATASETS = {
+    1: GaussianMixture(0.5, 3, 1, 1),
+    2: GaussianMixture(0.5, 3, 4, 1),
+    3: GaussianMixture(0.75, 3, 1, 1),
+    4: GaussianMixture(0.75, 3, 4, 1),
+}
+ROWS = [(dataset, D) for dataset in DATASETS for D in range(1, 10)]
+CLOSED_FORMS = (gaussian.optimal_pdi, gaussian.optimal_shift, gaussian.optimal_shift_noise)
+
+
+def random_models(count, seed, equal=False):
+    """Models with priors to 1e-6 from 0 and 1, and budgets on both sides of the full merge."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        prior = rng.choice([rng.uniform(0.01, 0.99), 10 ** rng.uniform(-6, -1), 1 - 10 ** rng.uniform(-6, -1), 0.5])
+        var0, var1 = 10 ** rng.uniform(-2, 2, 2)
+        mu = 10 ** rng.uniform(-1.5, 1.5)
+        model = GaussianMixture(float(prior), float(mu), float(var0), float(var0 if equal else var1))
+        yield model, float(merge(model) * rng.uniform(0.001, 1.05))
+
+
+def merge(model):
+    """The least distortion that makes the two released laws equal."""
+    p, gap = model.prior, model.var0 - model.var1
+    return 4 * model.mu**2 * p * (1 - p) + p * max(gap, 0) + (1 - p) * max(-gap, 0)
+
+
+def laws(model, mechanism):
+    means, variances = mechanism.released(model)
+    return means[1] - means[0], *variances
+
+
+def best_of_many_starts(model, D, mechanism_of, unknowns, seed):
+    """The least accuracy that a general optimizer finds from several starts; all unknowns in [-1, 1]."""
+    rng = np.random.default_rng(seed)
+
+    def accuracy(v):
+        return leakage.map_accuracy(model, mechanism_of(v))
+
+    found = []
+    for start in rng.uniform(-1, 1, (6, unknowns)):
+        run = minimize(accuracy, start, method="Nelder-Mead", bounds=[(-1, 1)] * unknowns)
+        # A second run from the end of the first: the simplex may have collapsed.
+        run = minimize(accuracy, run.x, method="Nelder-Mead", bounds=[(-1, 1)] * unknowns, options={"xatol": 1e-11})
+        found.append(run.fun)
+    return min(found)
+
+
+def pdi(model, D):
+    """All X + beta + gamma N with distortion at most D: the angle of (beta, gamma), and its share of the budget."""
+
+    def mechanism(v):
+        angle, radius = math.pi / 2 * (1 + v[0]), math.sqrt(D) * (1 + v[1]) / 2
+        beta, gamma = radius * math.cos(angle), radius * math.sin(angle)
+        return AffineGaussian(beta, -beta, max(gamma, 0), max(gamma, 0))
+
+    return mechanism
+
+
+def shift(model, D):
+    def mechanism(v):
+        angle, radius = math.pi / 4 * (1 + v[0]), math.sqrt(D) * (1 + v[1]) / 2
+        beta0 = radius * math.cos(angle) / math.sqrt(1 - model.prior)
+        return AffineGaussian(beta0, radius * math.sin(angle) / math.sqrt(model.prior), 0, 0)
+
+    return mechanism
+
+
+def shift_noise(model, D):
+    def mechanism(v):
+        angle, tilt, radius = math.pi / 4 * (1 + v[0]), math.pi / 4 * (1 + v[1]), math.sqrt(D) * (1 + v[2]) / 2
+        gamma, rest = radius * max(math.sin(tilt), 0), radius * math.cos(tilt)
+        beta0 = rest * math.cos(angle) / math.sqrt(1 - model.prior)
+        return AffineGaussian(beta0, rest * math.sin(angle) / math.sqrt(model.prior), gamma, gamma)
+
+    return mechanism
+
+
+@pytest.mark.parametrize(
+    "solver, family, unknowns",
+    [
+        (gaussian.optimal_pdi, pdi, 2),
+        (gaussian.optimal_shift, shift, 2),
+        (gaussian.optimal_shift_noise, shift_noise, 3),
+    ],
+    ids=["pdi", "shift", "shift_noise"],
+)
+def test_closed_forms_against_a_general_optimizer(solver, family, unknowns):
+    # Budgets in all three regimes of Theorem 4, both priors, and past the merge.
+    for dataset, D in [(1, 0.1), (1, 3), (1, 8), (1, 10), (3, 0.2), (3, 3), (3, 6), (3, 7)]:
+        model = DATASETS[dataset]
+        optimum = solver(model, D)
+        best = best_of_many_starts(model, D, family(model, D), unknowns, seed=dataset)
+        # The issue's bar. The optimizer's unknowns are good to 1e-11, and the accuracy's slopes are below ten.
+        assert optimum.value == pytest.approx(best, abs=1e-10)
+
+
+def test_closed_forms_on_random_models():
+    for model, D in random_models(200, seed=0, equal=True):
+        c, M = model.prior * (1 - model.prior), 4 * model.mu**2 * model.prior * (1 - model.prior)
+        values = [solver(model, D) for solver in CLOSED_FORMS]
+        betas = np.linspace(0, min(2 * model.mu, math.sqrt(D / c)), 2001)
+        left = np.maximum(D - c * betas**2, 0)
+        on_grid = _normals.map_accuracy(model.prior, 2 * model.mu - betas, model.var0 + left, model.var0 + left)
+        # The closed form is no worse than any point of the grid, up to rounding.
+        assert values[2].value <= on_grid.min() + 1e-14
+        assert values[2].value <= min(values[0].value, values[1].value) + 1e-14
+        for optimum in values:
+            assert optimum.distortion <= D * (1 + 1e-12)
+            assert leakage.map_accuracy(model, optimum.mechanism) == optimum.value
+        if D >= M:
+            assert values[1].value == values[2].value == max(model.prior, 1 - model.prior)
+
+
+def test_theorem_2_puts_all_of_the_budget_in_the_noise():
+    optimum = gaussian.optimal_pdi(DATASETS[3], 4)
+    assert optimum.mechanism == AffineGaussian(0, 0, 2, 2) and optimum.distortion == 4
+
+
+def test_theorem_3_divides_the_shift_by_the_priors():
+    mechanism = gaussian.optimal_shift(DATASETS[3], 3).mechanism
+    assert mechanism.beta0 == pytest.approx(math.sqrt(0.75 * 3 / 0.25), rel=1e-15)
+    assert mechanism.beta1 == pytest.approx(math.sqrt(0.25 * 3 / 0.75), rel=1e-15)
+
+
+def test_past_the_merge_the_printed_theorem_3_turns_over_and_ours_does_not():
+    optimum = gaussian.optimal_shift(DATASETS[1], 10)
+    assert optimum.value == 0.5 and optimum.distortion == 9
+    stated = AffineGaussian(math.sqrt(10), math.sqrt(10), 0, 0)
+    assert leakage.map_accuracy(DATASETS[1], stated) == pytest.approx(0.56446, abs=5e-6)  # all digits known
+
+
+@pytest.mark.parametrize("dataset, ends", [(1, (0.145898, 6.854102)), (3, (0.220789, 4.529211))])
+def test_theorem_4_uses_noise_only_between_two_budgets(dataset, ends):
+    for D, noisy in [(ends[0] - 1e-5, False), (ends[0] + 1e-5, True), (ends[1] - 1e-5, True), (ends[1] + 1e-5, False)]:
+        assert (gaussian.optimal_shift_noise(DATASETS[dataset], D).mechanism.gamma0 > 0) == noisy
+
+
+def dense_search(model, D, loss, betas=301, shares=301):
+    """The least leakage on a dense grid over the shift and the division of the noise."""
+    p, c = model.prior, model.prior * (1 - model.prior)
+    longest = min(2 * model.mu, math.sqrt(D / c))
+    beta = np.union1d(
+        np.linspace(0, longest, betas),
+        np.clip(2 * model.mu - np.geomspace(1e-3, 2 * model.mu + 1e-3, betas), 0, longest),
+    )
+    ends = np.geomspace(1e-8, 0.5, shares // 2)
+    share = np.unique(np.concatenate([np.linspace(0, 1, shares), ends, 1 - ends]))
+    least = math.inf
+    for rows in np.array_split(beta, max(1, beta.size // 20)):
+        left = np.maximum(D - c * rows[:, np.newaxis] ** 2, 0)
+        at = (
+            p,
+            2 * model.mu - rows[:, np.newaxis],
+            model.var0 + (1 - share) * left / (1 - p),
+            model.var1 + share * left / p,
+        )
+        value = _normals.map_accuracy(*at) if loss == "0-1" else -_normals.conditional_entropy(*at, points=10)
+        least = min(least, float(value.min()))
+    return least if loss == "0-1" else least - p * math.log(p) - (1 - p) * math.log(1 - p)
+
+
+@pytest.mark.parametrize("dataset, D", ROWS)
+def test_no_point_of_a_dense_grid_beats_the_affine_optimum(dataset, D):
+    model = DATASETS[dataset]
+    optimum = gaussian.optimal_affine(model, D)
+    grid = dense_search(model, D, "0-1")
+    # Rounding of an accuracy; and the grid, 600 by 600, comes within the square of its step.
+    assert optimum.value <= grid + 1e-14
+    assert optimum.value == pytest.approx(grid, abs=2e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset, D", ROWS)
+def test_no_point_of_a_dense_grid_beats_the_log_loss_optimum(dataset, D):
+    model = DATASETS[dataset]
+    optimum = gaussian.optimal_affine(model, D, "log")
+    grid = dense_search(model, D, "log", betas=41, shares=41)
+    # The ten-point panels of the search miss by less than 1e-11.
+    assert optimum.value <= grid + 1e-11
+    assert optimum.value == pytest.approx(grid, abs=1e-3)  # the step of the grid, squared
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss, count, size", [("0-1", 150, 201), ("log", 40, 41)])
+def test_no_point_of_a_dense_grid_beats_it_on_random_models(loss, count, size):
+    for model, D in random_models(count, seed=1):
+        optimum = gaussian.optimal_affine(model, D, loss)
+        assert optimum.value <= dense_search(model, D, loss, size, size) + 1e-11, (model, D)
+        assert optimum.distortion <= D * (1 + 1e-12)
+
+
+def test_four_free_parameters_do_no_better():
+    # All four parameters and no theorem at all; a general optimizer from several starts.
+    for dataset, D in [(3, 1), (3, 3), (3, 4), (4, 6), (2, 5)]:
+        model, p = DATASETS[dataset], DATASETS[dataset].prior
+        rng = np.random.default_rng(dataset * 10 + D)
+
+        def mechanism(v, model=model, D=D, p=p):
+            direction = v / max(np.linalg.norm(v), 1e-300) * math.sqrt(D)
+            weights = np.sqrt([1 - p, p, 1 - p, p])
+            b0, b1, g0, g1 = direction / weights
+            return AffineGaussian(b0, b1, abs(g0), abs(g1))
+
+        best = min(
+            minimize(
+                lambda v, model=model, mechanism=mechanism: leakage.map_accuracy(model, mechanism(v)),
+                rng.normal(size=4),
+                method="Nelder-Mead",
+                options={"maxfev": 1500, "xatol": 1e-8, "fatol": 1e-12},
+            ).fun
+            for _ in range(8)
+        )
+        optimum = gaussian.optimal_affine(model, D)
+        assert optimum.value <= best + 1e-12
+        assert optimum.value == pytest.approx(best, abs=1e-6)  # what eight starts of the simplex reach
+
+
+@pytest.mark.parametrize(
+    "dataset, values",
+    [
+        (1, [0.9693, 0.9214, 0.8682, 0.8145, 0.7602, 0.7035, 0.6384, 0.5681, 0.5000]),
+        (2, [0.9105, 0.8539, 0.8011, 0.7513, 0.7043, 0.6599, 0.6184, 0.5802, 0.5455]),
+        (3, [0.9630, 0.9176, 0.8647, 0.8022, 0.7502, 0.7500, 0.7500, 0.7500, 0.7500]),
+        (4, [0.9328, 0.8891, 0.8481, 0.8120, 0.7824, 0.7606, 0.7500, 0.7500, 0.7500]),
+    ],
+)
+def test_values_found_by_others(dataset, values):
+    # Four digits of an earlier multi-start search.
+    found = [gaussian.optimal_affine(DATASETS[dataset], D).value for D in range(1, 10)]
+    assert found == pytest.approx(values, abs=5.1e-5)
+
+
+def test_the_paper_never_beats_the_optimum_but_where_its_table_is_wrong():
+    for number in (2, 3, 4, 5):
+        for row in paper.table(number):
+            best = gaussian.optimal_affine(DATASETS[row["dataset"]], row["D"]).value
+            impossible = (row["dataset"], row["D"]) == (4, 6)
+            # Four printed digits.
+            assert (row["p_detect_theory"] < best - 1e-4) == impossible
+
+
+@pytest.mark.parametrize("dataset, useless, merged", [(1, 9, 9), (2, 10.5, 10.5), (3, 5.02242, 6.75), (4, 6.87554, 9)])
+def test_saturation(dataset, useless, merged):
+    model = DATASETS[dataset]
+    for loss, known in (("0-1", useless), ("log", merged)):
+        end = gaussian.optimal_affine(model, 1e6, loss)
+        assert end.distortion == pytest.approx(known, abs=5.1e-6)  # six known digits
+        assert end.price == 0 and end.value == (max(model.p_y) if loss == "0-1" else 0)
+        # It is hidden there, and a smaller budget does not hide it.
+        if loss == "0-1":
+            assert leakage.map_accuracy(model, end.mechanism) == end.value
+        assert leakage.mutual_information(model, end.mechanism) < 1e-15 or loss == "0-1"
+        assert gaussian.optimal_affine(model, end.distortion * (1 - 1e-3), loss).value > end.value
+
+
+def test_cheapest_useless_mechanism_on_random_models():
+    # Witness: the discriminant condition on a dense grid over the two released variances.
+    for model, _ in random_models(60, seed=2):
+        end = gaussian.optimal_affine(model, 1e50)
+        p, c = model.prior, model.prior * (1 - model.prior)
+        noise0 = np.concatenate([[0], np.geomspace(1e-6, 1, 600) * merge(model) / (1 - p)])
+        noise1 = np.concatenate([[0], np.geomspace(1e-6, 1, 600) * merge(model) / p])[:, np.newaxis]
+        v0, v1 = model.var0 + noise0, model.var1 + noise1
+        often, rare = (v1, v0) if p >= 0.5 else (v0, v1)
+        room = (often - rare) * (2 * abs(math.log(p / (1 - p))) - np.log(often / rare))
+        ok = (often >= rare) & (room >= 0)
+        beta = np.maximum(2 * model.mu - np.sqrt(np.maximum(room, 0)), 0)
+        cost = np.where(ok, c * beta**2 + (1 - p) * noise0 + p * noise1, math.inf)
+        assert end.distortion <= min(cost.min(), merge(model)) * (1 + 1e-12)
+        assert leakage.map_accuracy(model, end.mechanism) <= end.value + 1e-14  # at the edge, up to rounding
+
+
+@pytest.mark.parametrize("loss", ["0-1", "log"])
+def test_limit_cases(loss):
+    measure = leakage.map_accuracy if loss == "0-1" else leakage.mutual_information
+    nothing = AffineGaussian(0, 0, 0, 0)
+    for model in DATASETS.values():
+        assert gaussian.optimal_affine(model, 0, loss).value == measure(model, nothing)
+        assert gaussian.optimal_affine(model, 0, loss).mechanism == nothing
+    for prior in (1e-12, 1 - 1e-12):
+        optimum = gaussian.optimal_affine(GaussianMixture(prior, 3, 4, 1), 1, loss)
+        if loss == "0-1":
+            assert optimum.value == pytest.approx(1 - 1e-12, abs=1e-15)
+        else:
+            assert 0 <= optimum.value < 3e-11  # the entropy of Y, 2.9e-11
+    for D in (0.5, 2, 4):
+        equal_means = GaussianMixture(0.4, 0, 9, 1)
+        optimum = gaussian.optimal_affine(equal_means, D, loss)
+        assert optimum.value <= dense_search(equal_means, D, loss, 3, 201) + 1e-11
+    steep = GaussianMixture(0.4, 1, 1e4, 1)
+    optimum = gaussian.optimal_affine(steep, 1e3, loss)
+    assert optimum.value <= dense_search(steep, 1e3, loss, 61, 61) + 1e-11
+
+
+@pytest.mark.parametrize("solver", [*CLOSED_FORMS, gaussian.optimal_affine], ids=lambda f: f.__name__)
+def test_anything_allowed_gives_a_number(solver):
+    for prior in (1e-50, 0.3, 0.5, 1 - 1.2e-16):
+        for mu in (0, 1e-50, 3, 1e50):
+            for var0, var1 in ((1, 1), (1e50, 1e50), (1e-50, 1e-50), (1e4, 1), (1e-50, 1e50)):
+                if var0 != var1 and solver in CLOSED_FORMS:
+                    continue
+                for D in (0, 1e-50, 1, 1e50):
+                    optimum = solver(GaussianMixture(prior, mu, var0, var1), D)
+                    assert max(prior, 1 - prior) <= optimum.value <= 1
+                    assert optimum.price >= 0 and optimum.distortion <= D * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("loss", ["0-1", "log"])
+def test_the_price_is_the_slope_of_the_value(loss):
+    cases = [(gaussian.optimal_affine, dataset, D) for dataset, D in [(1, 3), (2, 5), (3, 1), (3, 3), (3, 4), (4, 6)]]
+    if loss == "0-1":
+        cases += [(solver, 3, D) for solver in CLOSED_FORMS for D in (0.1, 3, 6)]
+    arguments = (loss,)
+    for solver, dataset, D in cases:
+        rest = arguments if solver is gaussian.optimal_affine else ()
+        model, step = DATASETS[dataset], 1e-4
+        slope = (solver(model, D - step, *rest).value - solver(model, D + step, *rest).value) / (2 * step)
+        # The central difference misses by about the square of the step; the prices here are a few hundredths.
+        assert solver(model, D, *rest).price == pytest.approx(slope, abs=1e-6)
+
+
+def test_the_first_shift_is_free():
+    for solver in (gaussian.optimal_shift, gaussian.optimal_shift_noise, gaussian.optimal_affine):
+        assert solver(DATASETS[1], 0).price == math.inf
+    assert gaussian.optimal_pdi(DATASETS[1], 0).price < math.inf
+
+
+def test_families_are_ordered():
+    for model, D in random_models(60, seed=3, equal=True):
+        pdi, shift, both = (solver(model, D).value for solver in CLOSED_FORMS)
+        assert gaussian.optimal_affine(model, D).value <= both + 1e-12 and both <= min(pdi, shift) + 1e-14
+
+
+def test_common_noise_is_not_optimal_at_unequal_priors():
+    assert gaussian.optimal_shift_noise(DATASETS[3], 1).value == pytest.approx(0.968540, abs=5.1e-7)
+    assert gaussian.optimal_affine(DATASETS[3], 1).value == pytest.approx(0.963027, abs=5.1e-7)
+
+
+@pytest.mark.slow
+def test_all_rows_and_both_losses_take_less_than_two_seconds():
+    start = time.process_time()
+    for dataset, D in ROWS:
+        for loss in ("0-1", "log"):
+            gaussian.optimal_affine(DATASETS[dataset], D, loss)
+    assert time.process_time() - start < 2  # the issue's bar; about 0.7 of processor time
+
+
+def test_bad_input_is_refused():
+    unequal = DATASETS[2]
+    for solver, theorem in zip(CLOSED_FORMS, ("Theorem 2", "Theorem 3", "Theorem 4")):
+        with pytest.raises(
+            ValueError, match=f"model must have equal variances, as {theorem} assumes, got var0 = 4 and"
+        ):
+            solver(unequal, 1)
+    for solver in (*CLOSED_FORMS, gaussian.optimal_affine):
+        with pytest.raises(TypeError, match="model must be a GaussianMixture"):
+            solver(BinaryModel.xor(0.5, 0.25), 1)
+        with pytest.raises(ValueError, match=r"D must be a finite number in \[0, 1e\+50\], got -1"):
+            solver(DATASETS[1], -1)
+        with pytest.raises(TypeError, match="D must be a finite number"):
+            solver(DATASETS[1], "1")
+    with pytest.raises(ValueError, match="loss must be '0-1' or 'log', got 'alpha'"):
+        gaussian.optimal_affine(DATASETS[1], 1, "alpha")
+
+
+def test_the_papers_tables():
+    rows = [row for number in (2, 3, 4, 5) for row in paper.table(number)]
+    assert len(rows) == 36 and {(row["dataset"], row["D"]) for row in rows} == set(ROWS)
+    assert paper.table(5)[5]["p_detect_theory"] == 0.75
+    for bad, error in ((1, ValueError), (6, ValueError), (2.0, TypeError)):
+        with pytest.raises(error, match=r"n must be an integer in \[2, 5\]"):
+            paper.table(bad)
