@@ -35,7 +35,7 @@ def _decision(prior, gap, var0, var1):
     prior_narrow, prior_wide = np.where(swap, prior, 1 - prior), np.where(swap, 1 - prior, prior)
     narrow, wide = np.minimum(var0, var1), np.maximum(var0, var1)
     a, b, c, discriminant = _log_odds(prior_wide, prior_narrow, abs(gap), narrow, wide)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         q = -(b + np.sqrt(np.maximum(discriminant, 0))) / 2
         low, high = q / a, c / q
     # Equal laws: only the priors count. No root: the narrow law is nowhere likelier.
@@ -124,7 +124,7 @@ _legendre = lru_cache(np.polynomial.legendre.leggauss)
 
 def _panel_ends(a, b, c, discriminant, order):
     """Return panel ends in [-_REACH, _REACH], dense where the posterior turns: near the roots of the log odds."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         root = np.sqrt(np.maximum(discriminant, 0))
         q = -(b + np.copysign(root, b)) / 2
         vertex = -b / (2 * a)

@@ -36,7 +36,8 @@ def optimal_pdi(model: GaussianMixture, D: float) -> Optimum:
     _equal_variances(model, "Theorem 2")
     gamma = math.sqrt(_budget(D))
     mechanism = AffineGaussian(0, 0, gamma, gamma)
-    return _optimum(model, mechanism, model.p_y @ _gains(model, mechanism)[1:])
+    _, noise0, noise1 = _gains(model, mechanism)
+    return _optimum(model, mechanism, (1 - model.prior) * noise0 + model.prior * noise1)
 
 
 def optimal_shift(model: GaussianMixture, D: float) -> Optimum:
@@ -55,7 +56,7 @@ def optimal_shift(model: GaussianMixture, D: float) -> Optimum:
     Returns
     -------
     Optimum
-        ``price`` is infinite at D = 0, if ``mu > 0``.
+        ``price`` is infinite at D = 0, where the first shift costs nothing, if it helps.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def optimal_shift_noise(model: GaussianMixture, D: float) -> Optimum:
     Returns
     -------
     Optimum
-        ``price`` is infinite at D = 0, if ``mu > 0``.
+        ``price`` is infinite at D = 0, where the first shift costs nothing, if it helps.
 
     Raises
     ------
@@ -102,8 +103,8 @@ def optimal_shift_noise(model: GaussianMixture, D: float) -> Optimum:
         beta = (D + model.var0) / slope
         noise = max(D - spread * beta**2, 0.0)
     mechanism = _mechanism(model, beta, noise, noise)
-    gains = _gains(model, mechanism)
-    return _optimum(model, mechanism, max(gains[0], model.p_y @ gains[1:]))
+    # Where there is noise too, a unit of budget buys the same with it.
+    return _optimum(model, mechanism, _gains(model, mechanism)[0])
 
 
 def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optimum:
@@ -112,9 +113,9 @@ def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optim
     The last problem of Section 4.1.2 of the paper, which is not convex. Both leakages grow with the distance of the
     two means, so the shifts are ``beta0 = p beta`` and ``beta1 = (1-p) beta``, and the budget binds wherever the
     leakage can still fall. Hold the ratio of the two released variances fixed: then the best shift is the one of
-    Theorem 4, whatever the ratio. So every optimum lies on one of three curves, each with one unknown:
+    Theorem 4, whatever the ratio. So, as long as less can leak, every optimum lies on one of three curves with one unknown each:
 
-    - both noises are positive, and with c = p (1-p)
+    - both noises are positive, mu > 0, and with c = p (1-p)
 
       .. math:: \\beta = \\frac{D + (1-p)\\,\\sigma_0^2 + p\\,\\sigma_1^2}{2 \\mu c};
 
@@ -137,7 +138,7 @@ def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optim
     Optimum
         ``value`` is the MAP accuracy, or I(Y; Xhat) in nats. From the budget on at which nothing more can be hidden,
         the mechanism is the cheapest that hides as much, so the distortion at a huge budget is that point of
-        saturation. ``price`` is in units of `value`; infinite at D = 0, if ``mu > 0``.
+        saturation. ``price`` is in units of `value`, and infinite at D = 0 if a first shift helps.
 
     Raises
     ------
@@ -152,7 +153,7 @@ def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optim
         value = float(model.p_y.max()) if loss == "0-1" else 0.0
         return Optimum(value, last, last.distortion(model), 0.0)
     mechanism = _mechanism(model, *_search(model, D, loss))
-    return _optimum(model, mechanism, _gains(model, mechanism, loss).max(), loss)
+    return _optimum(model, mechanism, _price(model, mechanism, loss), loss)
 
 
 def _budget(D) -> float:
@@ -176,7 +177,14 @@ def _longest_shift(model, D: float) -> float:
 
 def _mechanism(model, beta: float, noise0: float, noise1: float) -> AffineGaussian:
     """Return the mechanism with the total shift `beta`, divided at the least cost, and the given variances of noise."""
-    return AffineGaussian(model.prior * beta, (1 - model.prior) * beta, math.sqrt(noise0), math.sqrt(noise1))
+    # The smaller shift is what the larger one leaves: so means that are to meet do meet, in floats too.
+    if model.prior >= 0.5:
+        beta0 = model.prior * beta
+        beta1 = beta - beta0
+    else:
+        beta1 = (1 - model.prior) * beta
+        beta0 = beta - beta1
+    return AffineGaussian(beta0, beta1, math.sqrt(noise0), math.sqrt(noise1))
 
 
 def _optimum(model, mechanism, price, loss="0-1") -> Optimum:
@@ -185,23 +193,32 @@ def _optimum(model, mechanism, price, loss="0-1") -> Optimum:
     return Optimum(value, mechanism, mechanism.distortion(model), float(price))
 
 
-def _gains(model, mechanism, loss="0-1") -> np.ndarray:
+def _price(model, mechanism, loss: str) -> float:
+    """Return the shadow price at an optimum: what one more unit of budget buys."""
+    gains = _gains(model, mechanism, loss)
+    spread = model.prior * (1 - model.prior)
+    spent = spread * (mechanism.beta0 + mechanism.beta1) ** 2, *(model.p_y * mechanism.scales**2)
+    if sum(spent) == 0:
+        return max(*gains, 0.0)
+    # All that is in use buys the same. Where the optimum is flat, most of the budget says it best.
+    price = sum(gain * part for gain, part in zip(gains, spent) if part > 0) / sum(spent)
+    return max(float(price), 0.0)  # rounding, where nothing helps
+
+
+def _gains(model, mechanism, loss="0-1") -> tuple[float, float, float]:
     """Return how much less leaks per unit of distortion spent on more shift, on noise for Y=0, on noise for Y=1."""
-    beta = mechanism.beta0 + mechanism.beta1
-    slopes = _slopes(loss)(model.prior, *_released(model, beta, *mechanism.scales**2))
+    means, variances = mechanism.released(model)
+    gap, beta = float(means[1] - means[0]), mechanism.beta0 + mechanism.beta1
+    slopes = _normals.accuracy_slopes if loss == "0-1" else _normals.entropy_slopes
+    in_gap, in_var0, in_var1 = map(float, slopes(model.prior, gap, *variances) * (1 if loss == "0-1" else -1))
     cost = 2 * model.prior * (1 - model.prior) * beta
-    # Where nothing is shifted yet, the first shift costs nothing.
-    shift = slopes[0] / cost if cost > 0 else (math.inf if slopes[0] > 0 else 0.0)
-    return np.array([shift, -slopes[1] / (1 - model.prior), -slopes[2] / model.prior])
-
-
-def _released(model, beta, noise0, noise1):
-    """Return the distance of the two released laws and their variances."""
-    return 2 * model.mu - beta, model.var0 + noise0, model.var1 + noise1
-
-
-def _slopes(loss):
-    return _normals.accuracy_slopes if loss == "0-1" else lambda *laws: -_normals.entropy_slopes(*laws)
+    if gap <= 0:
+        shift = 0.0  # the means have met
+    elif cost > 0:
+        shift = in_gap / cost
+    else:
+        shift = math.inf if in_gap > 0 else 0.0  # the first shift costs nothing
+    return shift, -in_var0 / (1 - model.prior), -in_var1 / model.prior
 
 
 def _cheapest_merge(model) -> tuple[float, float, float]:
@@ -240,7 +257,7 @@ def _cheapest_useless(model) -> tuple[float, float, float]:
         )
         return min(t[at], inner.x, key=lambda t: cost(*path(t)))
 
-    candidates = []
+    candidates = [(max(r0, f0), max(r0, f0))]  # equal laws
     # t = ln(f / r). No more noise than would make the two laws equal.
     most = f0 + (spread * 4 * model.mu**2 + rare * max(f0 - r0, 0) + often * max(r0 - f0, 0)) / often
     low, high = max(math.log(f0 / r0), 0.0), min(math.log(most / r0), K)
@@ -271,57 +288,73 @@ def _cheapest_useless(model) -> tuple[float, float, float]:
 def _search(model, D: float, loss: str) -> tuple[float, float, float]:
     """Return the shift and the two noises of the least leakage, for a budget that binds."""
     p, spread = model.prior, model.prior * (1 - model.prior)
+    reach = 4 * model.mu**2 * spread
 
-    def noises(beta, share):
-        """The noises if `share` of what the shift leaves of the budget goes to Y=1."""
-        left = np.maximum(D - spread * beta**2, 0)
-        return (1 - share) * left / (1 - p), share * left / p
+    def laws(left, share):
+        """The released laws if the budget but for `left` is shift, and `share` of what is left is noise where Y=1."""
+        beta = np.sqrt(np.maximum(D - left, 0) / spread)
+        # 2 mu - beta, without its cancellation
+        gap = (reach - D + left) / spread / (2 * model.mu + beta) if model.mu > 0 else 0 * left
+        return gap, model.var0 + (1 - share) * left / (1 - p), model.var1 + share * left / p
 
-    def leakage_at(beta, share, points=16):
-        laws = _released(model, beta, *noises(beta, share))
-        return _normals.map_accuracy(p, *laws) if loss == "0-1" else -_normals.conditional_entropy(p, *laws, points)
+    def leakage_at(left, share, points=16):
+        if loss == "0-1":
+            return _normals.map_accuracy(p, *laws(left, share))
+        return -_normals.conditional_entropy(p, *laws(left, share), points)
 
-    betas, shares = _grid(model, D)
-    # Both noises positive: then the shift is that of Theorem 4. Else one of them is zero.
-    branches = [(lambda t: (t, 0.0), betas), (lambda t: (t, 1.0), betas)]
+    lefts, shares = _grid(model, D)
+    branches = [(lambda left: (left, 0.0), lefts), (lambda left: (left, 1.0), lefts)]
+    # Both noises positive: then the shift is that of Theorem 4.
     slope = 2 * model.mu * spread
     both = D + p * model.var1 + (1 - p) * model.var0
-    if both < slope * betas[-1]:
-        branches.append((lambda t: (both / slope, t), shares))
+    if both < slope * _longest_shift(model, D):
+        branches.append((lambda share: (max(D - spread * (both / slope) ** 2, 0.0), share), shares))
+
     valleys = []
     for branch, grid in branches:
         coarse = leakage_at(*branch(grid), points=8)
         for at in _valleys(coarse):
-            bounds = grid[max(at - 1, 0)], grid[min(at + 1, grid.size - 1)]
-            valleys.append((coarse[at], branch, grid[at], bounds))
+            low, high = grid[max(at - 1, 0)], grid[min(at + 1, grid.size - 1)]
+            valleys.append((coarse[at], branch, grid[at], low, high))
 
     refined = []
-    for _, branch, t, bounds in sorted(valleys, key=lambda valley: valley[0])[:8]:
+    for _, branch, at, low, high in sorted(valleys, key=lambda valley: valley[0])[:8]:
+        # The unknown is the distance from the lower end, which the grid has made as fine as it must be.
         inner = scipy.optimize.minimize_scalar(
-            lambda t, branch=branch: leakage_at(*branch(t)),
-            bounds=bounds,
+            lambda t, branch=branch, low=low: leakage_at(*branch(low + t)),
+            bounds=(0, high - low),
             method="bounded",
-            options={"xatol": 1e-9 * (bounds[1] - bounds[0])},
+            options={"xatol": 1e-9 * (high - low)},
         )
-        refined += [(leakage_at(*branch(t)), *branch(t)), (inner.fun, *branch(inner.x))]
-    _, beta, share = min(refined, key=lambda found: found[0])
-    return float(beta), *map(float, noises(beta, share))
+        refined += [(leakage_at(*branch(at)), *branch(at)), (inner.fun, *branch(low + inner.x))]
+    _, left, share = min(refined, key=lambda found: found[0])
+    beta = min(math.sqrt(max(D - left, 0) / spread), 2 * model.mu)
+    return beta, float((1 - share) * left / (1 - p)), float(share * left / p)
 
 
 def _grid(model, D: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return total shifts, and shares of the noise that Y=1 gets, dense on every scale on which the leakage may turn."""
-    longest = _longest_shift(model, D)
+    """Return how much of the budget may be noise, and which share of it Y=1 may get, for the search to begin with.
+
+    Both are dense on every scale on which the leakage may turn.
+    """
+    spread = model.prior * (1 - model.prior)
+    least = max(D - 4 * model.mu**2 * spread, 0.0)
     scale = math.sqrt(min(model.var0, model.var1)) / 10
-    # Where the shift takes all of the budget, and where the laws come within a standard deviation of each other.
-    betas = longest * np.sin(np.linspace(0, np.pi / 2, 101))
+    turn = np.linspace(0, np.pi / 2, 101)
     gaps = np.geomspace(scale, max(2 * model.mu, scale), 51)
-    betas = np.union1d(betas, np.clip(2 * model.mu - gaps, 0, longest))
-    # Where the noise is comparable to the variance that is there already.
+    lefts = [
+        least + (D - least) * np.sin(turn) ** 2,  # evenly in the shift
+        D - spread * np.maximum(2 * model.mu - gaps, 0) ** 2,  # within some standard deviations of each other
+        # noise comparable to the variance that is there already
+        least + np.geomspace(1e-3, 1e3, 31) * model.var0 * (1 - model.prior),
+        least + np.geomspace(1e-3, 1e3, 31) * model.var1 * model.prior,
+    ]
     small = [
         np.geomspace(min(0.01, variance * mass / max(D, 1 / _checks.LARGEST) / 10), 0.5, 51)
         for variance, mass in ((model.var0, 1 - model.prior), (model.var1, model.prior))
     ]
-    return betas, np.unique(np.concatenate([[0, 1], 1 - small[0], small[1], np.linspace(0, 1, 101)]))
+    lefts = np.unique(np.clip(np.concatenate(lefts), least, D))
+    return lefts, np.unique(np.concatenate([[0, 1], 1 - small[0], small[1], np.linspace(0, 1, 101)]))
 
 
 def _valleys(values: np.ndarray) -> np.ndarray:

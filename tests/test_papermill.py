@@ -21,7 +21,32 @@ OTHER_PARAMETERS = [
     ["-p", "p", "0.5", "-p", "q", "0.5", "-p", "D", "0"],
     ["-p", "p", "1e-10", "-p", "q", "0.25", "-p", "D", "0"],
 ]
-NOTEBOOKS = ["01_context", "02_game", "03_binary_pdd", "04_binary_pdi", "05_binary_mi"]
+BINARY = ["01_context", "02_game", "03_binary_pdd", "04_binary_pdi", "05_binary_mi"]
+# Priors near 0 and 1, equal means and far ones, steep ratios of variances, budgets without use and past the merge.
+MIXTURES = [
+    {"prior": 0.5, "mu": 3, "D": 10, "n": 5000, "seed": 7, "variances": (4, 1)},
+    {"prior": 1e-6, "mu": 0, "D": 0.1, "n": 1, "variances": (1, 1)},
+    {"prior": 0.999, "mu": 100, "D": 0, "variances": (0.01, 100)},
+    {"prior": 0.3, "mu": 0.5, "D": 0.4, "n": 2000, "variances": (1e-4, 1e4)},
+]
+EQUAL_VARIANCES = ["06_gaussian_pdi", "07_gaussian_shift"]
+ANY_VARIANCES = ["08_gaussian_affine", "09_gaussian_log_loss"]
+
+
+def arguments_of(mixture, equal):
+    """The papermill arguments of a mixture; a chapter on equal variances takes the first of the two."""
+    values = {name: value for name, value in mixture.items() if name != "variances"}
+    var0, var1 = mixture["variances"]
+    values |= {"variance": var0} if equal else {"var0": var0, "var1": var1}
+    return [word for name, value in values.items() for word in ("-p", name, str(value))]
+
+
+RUNS = (
+    [(name, arguments) for name in BINARY for arguments in OTHER_PARAMETERS]
+    + [(name, arguments_of(mixture, equal=True)) for name in EQUAL_VARIANCES for mixture in MIXTURES]
+    + [(name, arguments_of(mixture, equal=False)) for name in ANY_VARIANCES for mixture in MIXTURES]
+)
+NOTEBOOKS = BINARY + EQUAL_VARIANCES + ANY_VARIANCES
 BAD_PARAMETERS = [
     (["-p", "D", "abc"], "TypeError: D must be a finite number >= 0, got 'abc' of type str"),
     (["-p", "D", "-1"], "ValueError: D must be a finite number >= 0, got -1"),
@@ -42,6 +67,26 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
     ("02_game", ["-p", "alpha", "1"], "ValueError: alpha must be a finite number in [1.01, 50], got 1"),
     ("04_binary_pdi", ["-p", "budget", "1"], "ValueError: unknown parameter 'budget'; this notebook has: "),
     ("05_binary_mi", ["-p", "q", "-0.1"], "ValueError: q must be a finite number in [0, 1], got -0.1"),
+    ("06_gaussian_pdi", ["-p", "var0", "4"], "ValueError: unknown parameter 'var0'"),
+    (
+        "06_gaussian_pdi",
+        ["-p", "variance", "0"],
+        "ValueError: variance must be a finite number in [0.0001, 10000], got",
+    ),
+    (
+        "07_gaussian_shift",
+        ["-p", "prior", "1"],
+        "ValueError: prior must be a finite number in [1e-06, 0.999999], got 1",
+    ),
+    ("07_gaussian_shift", ["-p", "D", "-1"], "ValueError: D must be a finite number in [0, 1e+06], got -1"),
+    (
+        "08_gaussian_affine",
+        ["-p", "var1", "abc"],
+        "TypeError: var1 must be a finite number in [0.0001, 10000], got 'abc'",
+    ),
+    ("08_gaussian_affine", ["-p", "mu", "-3"], "ValueError: mu must be a finite number in [0, 100], got -3"),
+    ("09_gaussian_log_loss", ["-p", "priors", "0.5"], "unknown parameter 'priors' (did you mean 'prior'?)"),
+    ("09_gaussian_log_loss", ["-p", "n", "0"], "ValueError: n must be an integer in [1, 1e+07], got 0"),
 ]
 
 
@@ -62,8 +107,7 @@ def stated_seconds(name):
     return int(re.search(r"\*\*Running time\*\*:\s+under\s+(\d+) seconds", opening)[1])
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-@pytest.mark.parametrize("arguments", OTHER_PARAMETERS, ids=" ".join)
+@pytest.mark.parametrize("name, arguments", RUNS, ids=[f"{name} {' '.join(arguments)}" for name, arguments in RUNS])
 def test_other_parameters(name, arguments, tmp_path):
     before = processor_seconds()
     run = papermill(name, tmp_path, arguments)
