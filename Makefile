@@ -41,6 +41,7 @@ lab: env
 bench: env
 	$(BIN)/python benchmarks/binary_solvers.py
 	$(BIN)/python benchmarks/gaussian_solvers.py
+	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/book.py
 
 env: .venv/complete

@@ -1,0 +1,45 @@
+"""TensorFlow as the training engine needs it: quiet, and with the same bits from run to run.
+
+The order in which threads add numbers changes the last bits of a sum, and a game amplifies them. So all of training
+runs on one thread, pinned here before the first operation. It is no loss: the arrays of a study are small, and two
+studies use two cores as two processes.
+"""
+
+import contextlib
+import os
+import warnings
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels change the last bits
+
+THREADS = 1
+
+
+@contextlib.contextmanager
+def _silent():
+    """Drop what compiled code writes to stderr; exceptions pass."""
+    with open(os.devnull, "w") as nowhere:
+        stderr = os.dup(2)
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+
+
+with _silent():  # it looks for a GPU before any setting of the log level counts
+    import tensorflow as tf
+
+try:
+    tf.config.threading.set_intra_op_parallelism_threads(THREADS)
+    tf.config.threading.set_inter_op_parallelism_threads(THREADS)
+except RuntimeError:  # TensorFlow has run an operation already
+    warnings.warn(
+        "TensorFlow was in use before gaplib.training was imported, with its own number of threads: results can "
+        "differ in the last digits from run to run. Import gaplib.training first.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+__all__ = ["THREADS", "tf"]
