@@ -21,9 +21,8 @@ def map_accuracy(prior, gap, var0, var1):
 
     The law with the smaller variance is guessed between the two roots of a quadratic, or nowhere.
     """
-    _, inside, outside = _decision(prior, gap, var0, var1)
-    narrow, wide = inside
-    return np.maximum(outside[1] + outside[0] * narrow - outside[1] * wide, np.maximum(prior, 1 - prior))
+    _, (narrow, wide), (prior_narrow, prior_wide) = _decision(prior, gap, var0, var1)
+    return np.maximum(prior_wide + prior_narrow * narrow - prior_wide * wide, np.maximum(prior, 1 - prior))
 
 
 def _decision(prior, gap, var0, var1):
