@@ -134,6 +134,12 @@ def bits(name: str, value) -> np.ndarray:
     return array
 
 
+def same_shape(x: np.ndarray, y: np.ndarray) -> None:
+    """Refuse records with an x but no y, or the other way round."""
+    if x.shape != y.shape:
+        raise ValueError(f"x and y must have the same shape, got {x.shape} and {y.shape}")
+
+
 def _float(value: Real) -> float:
     """Return `value` as a float; beyond the largest one, infinity."""
     try:

@@ -116,8 +116,7 @@ class BinaryKernel:
             If `x` or `y` holds anything but 0 and 1, their lengths differ, or `seed` is not an integer >= 0.
         """
         x, y = _checks.bits("x", x), _checks.bits("y", y)
-        if x.shape != y.shape:
-            raise ValueError(f"x and y must have the same length, got {x.size} and {y.size}")
+        _checks.same_shape(x, y)
         uniform = _random.generator(seed, "BinaryKernel.privatize").random(x.size)
         return np.where(uniform < self.keep[x, y], x, 1 - x)
 
@@ -231,11 +230,10 @@ class AffineGaussian:
         Raises
         ------
         TypeError, ValueError
-            If `x` holds anything but finite numbers, `y` anything but 0 and 1, their shapes differ, or `seed` is not
+            If `x` holds anything but finite numbers, `y` anything but 0 and 1, their lengths differ, or `seed` is not
             an integer >= 0.
         """
         x, y = _checks.array("x", x), _checks.bits("y", y)
-        if x.shape != y.shape:
-            raise ValueError(f"x and y must have the same shape, got {x.shape} and {y.shape}")
+        _checks.same_shape(x, y)
         noise = _random.generator(seed, "AffineGaussian.privatize").standard_normal(x.size)
         return x + self.shifts[y] + self.scales[y] * noise

@@ -58,6 +58,28 @@ class BinaryModel:
         p, q = _checks.real("p", p, 0, 1), _checks.real("q", q, 0, 1)
         return cls([[(1 - p) * (1 - q), (1 - p) * q], [p * q, p * (1 - q)]])
 
+    @classmethod
+    def from_sample(cls, x, y) -> "BinaryModel":
+        """Return the law of largest likelihood: each cell is as likely as it is frequent.
+
+        Parameters
+        ----------
+        x, y : array_like of the integers 0 and 1, shape (n,)
+            Records.
+
+        Returns
+        -------
+        BinaryModel
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `x` or `y` is not as described, or their lengths differ.
+        """
+        x, y = _checks.bits("x", x), _checks.bits("y", y)
+        _checks.same_shape(x, y)
+        return cls(np.bincount(2 * x + y, minlength=4).reshape(2, 2) / x.size)
+
     @property
     def p_x(self) -> np.ndarray:
         """P(X=i), shape (2,)."""
@@ -132,6 +154,44 @@ class GaussianMixture:
         for name in ("var0", "var1"):
             value = _checks.real(name, getattr(self, name), 1 / _checks.LARGEST, _checks.LARGEST)
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_sample(cls, x, y) -> "GaussianMixture":
+        """Return the law of largest likelihood, with the origin moved midway between the two means of the sample.
+
+        No affine mechanism depends on the origin.
+
+        Parameters
+        ----------
+        x : array_like of float, shape (n,)
+            Public numbers.
+        y : array_like of the integers 0 and 1, shape (n,)
+            The private bits.
+
+        Returns
+        -------
+        GaussianMixture
+
+        Raises
+        ------
+        TypeError
+            If `x` or `y` does not hold numbers.
+        ValueError
+            If the lengths differ, if a value of Y has fewer than two different numbers, or if the numbers given Y=1
+            are smaller on average than those given Y=0: then swap the labels.
+        """
+        x, y = _checks.array("x", x, -1e25, 1e25), _checks.bits("y", y)  # so that a variance is at most 1e50
+        _checks.same_shape(x, y)
+        groups = [x[y == label] for label in (0, 1)]
+        for label, group in enumerate(groups):
+            if group.size == 0 or group.min() == group.max():
+                raise ValueError(
+                    f"x must hold at least two different numbers where y is {label}, got {group[:5].tolist()}"
+                )
+        mean0, mean1 = (float(group.mean()) for group in groups)
+        if mean1 < mean0:
+            raise ValueError(f"x must be larger on average where y is 1, got the means {mean0:g} and {mean1:g}")
+        return cls(float(y.mean()), (mean1 - mean0) / 2, *(float(group.var()) for group in groups))
 
     @property
     def p_y(self) -> np.ndarray:

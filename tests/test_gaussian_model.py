@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from gaplib import leakage
 from gaplib.mechanisms import AffineGaussian, BinaryKernel
@@ -116,3 +117,37 @@ def test_a_mechanism_of_the_other_model_is_refused():
         MECHANISM.distortion(bits)
     with pytest.raises(TypeError, match="model must be a GaussianMixture"):
         MECHANISM.released(bits)
+
+
+def test_the_law_of_a_sample_is_that_of_largest_likelihood():
+    x, y = MODEL.sample(500, seed=0)
+    fitted = GaussianMixture.from_sample(x, y)
+
+    def log_likelihood(prior, means, variances):
+        normal = scipy.stats.norm.logpdf(x, np.array(means)[y], np.sqrt(variances)[y])
+        return np.sum(normal + np.log(np.array([1 - prior, prior])[y]))
+
+    middle = (x[y == 0].mean() + x[y == 1].mean()) / 2
+    best = [fitted.prior, *(middle + fitted.means), *fitted.variances]
+    largest = log_likelihood(best[0], best[1:3], best[3:])
+    for i in range(5):
+        for factor in (0.99, 1.01):
+            other = list(best)
+            other[i] *= factor
+            assert log_likelihood(other[0], other[1:3], other[3:]) < largest
+
+
+@pytest.mark.parametrize(
+    "x, y, error, message",
+    [
+        ([1.0, 2.0], [0, 1, 1], ValueError, "x and y must have the same shape, got .2,. and .3,."),
+        ([1.0, 2.0], [0, 0], ValueError, "x must hold at least two different numbers where y is 1, got .."),
+        ([1.0, 1.0, 2.0, 3.0], [0, 0, 1, 1], ValueError, r"where y is 0, got \[1.0, 1.0\]"),
+        ([2.0, 3.0, 0.0, 1.0], [0, 0, 1, 1], ValueError, "larger on average where y is 1, got the means 2.5 and 0.5"),
+        ([1.0, math.nan], [0, 1], ValueError, "x must be an array of finite numbers"),
+        ([1.0, 2.0], [0.0, 1.0], TypeError, "y must be a one-dimensional array of the integers 0 and 1"),
+    ],
+)
+def test_a_sample_without_a_law_is_refused(x, y, error, message):
+    with pytest.raises(error, match=message):
+        GaussianMixture.from_sample(x, y)

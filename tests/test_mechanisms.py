@@ -88,7 +88,7 @@ def test_bad_kernel_is_refused_by_name(name, value):
         ([], [], "x must be"),
         (["a", [1]], [0, 1], "x must be"),
         (np.ma.array([0, 1], mask=[1, 0]), [0, 1], "x must be"),
-        ([0, 1], [0, 1, 1], "x and y must have the same length, got 2 and 3"),
+        ([0, 1], [0, 1, 1], "x and y must have the same shape, got \\(2,\\) and \\(3,\\)"),
     ],
 )
 def test_bad_records_are_refused_by_name(x, y, message):

@@ -90,6 +90,16 @@ def test_sample_has_the_frequencies_of_the_law(joint):
     assert (abs(counts - n * np.array(joint)) <= allowed).all()
 
 
+def test_the_law_of_a_sample_is_how_often_each_cell_occurs():
+    model = BinaryModel.from_sample([0, 0, 1, 1, 1, 0, 1, 1], [0, 1, 1, 1, 0, 0, 1, 1])
+    assert (model.joint == [[2 / 8, 1 / 8], [1 / 8, 4 / 8]]).all()
+    assert (BinaryModel.from_sample([1], [0]).joint == [[0, 0], [1, 0]]).all()
+    with pytest.raises(ValueError, match=r"x and y must have the same shape, got \(2,\) and \(1,\)"):
+        BinaryModel.from_sample([0, 1], [0])
+    with pytest.raises(ValueError, match="x must be a one-dimensional array of the integers 0 and 1"):
+        BinaryModel.from_sample([0, 2], [0, 1])
+
+
 def test_sample_is_determined_by_the_seed():
     model = BinaryModel.xor(0.5, 0.25)
     first, again, other = (np.stack(model.sample(1000, seed)) for seed in (3, 3, 4))

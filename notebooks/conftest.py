@@ -1,0 +1,13 @@
+"""How nbval compares a notebook that trains."""
+
+
+def pytest_collection_modifyitems(items):
+    """Compare only the cells tagged ``nbval-check-output``, as ``--nbval-lax`` does.
+
+    Another processor changes the last bits of a product, and a game amplifies them. Theory stays compared in full.
+    """
+    cells = [item for item in items if hasattr(item, "cell")]  # nbval's items
+    trained = {item.path for item in cells if "gaplib.training" in item.cell.source}
+    for item in cells:
+        if item.path in trained and "nbval-check-output" not in item.cell.metadata.get("tags", []):
+            item.options["check"] = False
