@@ -25,7 +25,7 @@ def optimal_pdd(model: BinaryModel, D: float, method: str = "closed-form") -> Op
     D : float >= 0
         Budget: the mechanism may flip the public bit with at most this probability.
     method : {"closed-form", "lp"}
-        The formula above, or the paper's linear program (its Equation 20) solved by HiGHS.
+        The formula above, or the paper's linear program (its Equation 21) solved by HiGHS.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def _closed_form_pdd(model: BinaryModel, D: float) -> Optimum:
 
 
 def pdd_program(model: BinaryModel, D: float) -> pulp.LpProblem:
-    """Return the paper's linear program for the PDD mechanism (its Equation 20), unsolved.
+    """Return the paper's linear program for the PDD mechanism (its Equation 21), unsolved.
 
     Its variables are the flipped masses ``fij = p[i, j] * (1 - sij)``. All coefficients are then 0 or 1, and the
     solver does well on laws with cells close to zero too.
@@ -107,7 +107,7 @@ def optimal_pdi(model: BinaryModel, D: float, method: str = "closed-form") -> Op
     D : float >= 0
         Budget: the mechanism may flip the public bit with at most this probability.
     method : {"closed-form", "lp"}
-        The formula above, or the paper's problem (its Equation 29) as a linear program solved by HiGHS.
+        The formula above, or the paper's problem (its Equation 30) as a linear program solved by HiGHS.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _closed_form_pdi(model: BinaryModel, D: float) -> Optimum:
 
 
 def pdi_program(model: BinaryModel, D: float) -> pulp.LpProblem:
-    """Return the paper's problem for the PDI mechanism (its Equation 29) as a linear program, unsolved.
+    """Return the paper's problem for the PDI mechanism (its Equation 30) as a linear program, unsolved.
 
     It is `pdd_program` with one variable for each public bit, the mass that is flipped out of its row.
 

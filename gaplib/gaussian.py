@@ -75,8 +75,8 @@ def optimal_shift_noise(model: GaussianMixture, D: float) -> Optimum:
 
     .. math:: \\beta = \\min\\{S / (2 \\mu c),\\; \\sqrt{D / c},\\; 2 \\mu\\},
 
-    and the noise takes what is left of the budget: all three regimes of the problem that the paper (its Equations 40
-    and 41) leaves as non-convex. From ``D = M`` on the two laws are the same.
+    and the noise takes what is left of the budget: all three regimes of the problem that the paper (its Equations 41
+    and 42) leaves as non-convex. From ``D = M`` on the two laws are the same.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def map_accuracy(model: Model, mechanism: Mechanism) -> float:
     .. math:: P_d = \\sum_{k} \\max_j P(\\hat X = k, Y = j).
 
     For the Gaussian mixture it guesses the Y of the smaller variance between the two roots of a quadratic; at equal
-    variances this is the paper's Equation 36.
+    variances this is the paper's Equation 37.
 
     Parameters
     ----------

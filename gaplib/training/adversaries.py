@@ -12,7 +12,7 @@ from gaplib.training._tensorflow import tf
 
 @dataclass(frozen=True)
 class BinaryAdversary:
-    """A belief for each value of the released bit (Section 3.3 of the paper): an input and an output, two layers.
+    """A belief for each value of the released bit (Section 3.2 of the paper): an input and an output, two layers.
 
     The parameters are the log odds of Y=1 given Xhat=0 and given Xhat=1. In the paper's terms they are those of
     :math:`1-\\theta_{a,0}` and of :math:`\\theta_{a,1}`.

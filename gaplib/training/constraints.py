@@ -12,7 +12,7 @@ from gaplib.training._tensorflow import tf
 
 @dataclass(frozen=True)
 class Penalty:
-    """The penalty method (Equation 12 of the paper): the term ``rho * max(0, violation)``.
+    """The penalty method (Equation 13 of the paper): the term ``rho * max(0, violation)``.
 
     The optimum keeps the budget as soon as rho exceeds the price of distortion there; it need not tend to infinity.
     Under log-loss 1 nat is enough wherever the leakage is convex in D: D times its price is at most the leakage at
@@ -50,7 +50,7 @@ class Penalty:
 
 @dataclass(frozen=True)
 class AugmentedLagrangian:
-    """The augmented Lagrangian method (Equation 13 of the paper) with the slack held at delta >= 0.
+    """The augmented Lagrangian method (Equation 14 of the paper) with the slack held at delta >= 0.
 
     With the multiplier's sign such that it is the price of distortion, and the best slack put in, the term is
 

@@ -9,7 +9,7 @@ from gaplib.mechanisms import AffineGaussian, BinaryKernel
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.training.samples import Sample
 
-TEST_RECORDS = 2000  # Section 3.4 and Section 4.3 of the paper
+TEST_RECORDS = 2000  # Section 3.3 and Section 4.3 of the paper
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def empirical_loss(log_odds, batch, chance, alpha: float):
 
 
 def printed_loss(log_odds, batch, chance, alpha: float):
-    """Return what Section 3.3 of the paper prints for the binary model: the loss of the *averaged* belief.
+    """Return what Section 3.2 of the paper prints for the binary model: the loss of the *averaged* belief.
 
     Arguments and result are those of `empirical_loss`; where a release has one outcome only, the two are the same. By
     Jensen's inequality this loss is the smaller one. At P(X=1) = 1/2 the privatizer sees no benefit from distortion in

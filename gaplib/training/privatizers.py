@@ -30,7 +30,7 @@ CELLS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], np.float32)
 
 @dataclass(frozen=True)
 class BinaryPrivatizer:
-    """The kernel s of Section 3.3 of the paper: a two-layer network, that is, a table.
+    """The kernel s of Section 3.2 of the paper: a two-layer network, that is, a table.
 
     The parameters are the log odds of s00, s01, s10, s11, so that every step leaves them probabilities.
     """
@@ -55,7 +55,7 @@ class BinaryPrivatizer:
         return tf.concat([x, 1 - x], axis=2), tf.stack([keep, tf.sigmoid(-parameters)], axis=2)
 
     def distortion(self, parameters, law):
-        """Return P(Xhat != X) (Section 3.3 of the paper)."""
+        """Return P(Xhat != X) (Section 3.2 of the paper)."""
         return tf.reduce_sum(law * tf.sigmoid(-parameters), axis=1)
 
     def mechanism(self, parameters, unit):
