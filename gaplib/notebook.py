@@ -18,6 +18,7 @@ from gaplib import _checks
 COMMITTED = Path(__file__).resolve().parent.parent / "notebooks"
 # As MyST-NB's `glue` and scrapbook store a value: in the outputs, under a type that no page displays.
 _PREFIX = "application/papermill.record/"
+_HOLDS = "holds: "
 # Enough for any comparison in the book, and few enough that another processor's last bits do not show.
 _RECORDED_DIGITS = 9
 
@@ -106,7 +107,7 @@ def claim(statement: str, holds: bool) -> None:
         raise TypeError(f"holds must be True or False, got {holds!r} of type {type(holds).__name__}")
     if not holds:
         raise AssertionError(f"does not hold: {statement}")
-    print(f"holds: {statement}")
+    print(_HOLDS + statement)
 
 
 def record(**results) -> None:
@@ -153,18 +154,44 @@ def results(notebook: str | Path) -> dict:
     FileNotFoundError
         If there is no such notebook. The committed ones are found beside an editable installation of `gaplib`.
     """
+    return {
+        output["metadata"]["scrapbook"]["name"]: json.loads(output["data"][_PREFIX + "application/json"])
+        for output in _outputs(notebook)
+        if "scrapbook" in output.get("metadata", {})
+    }
+
+
+def claims(notebook: str | Path) -> list[str]:
+    """Return the statements that a notebook asserted, in its order.
+
+    Parameters
+    ----------
+    notebook : str or Path
+        As for `results`.
+
+    Returns
+    -------
+    list of str
+        The statements of its calls of `claim`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such notebook.
+    """
+    printed = ["".join(output["text"]) for output in _outputs(notebook) if output.get("name") == "stdout"]
+    lines = "\n".join(printed).splitlines()
+    return [line.removeprefix(_HOLDS) for line in lines if line.startswith(_HOLDS)]
+
+
+def _outputs(notebook: str | Path) -> list[dict]:
     path = Path(notebook)
     if path.suffix != ".ipynb":
         path = COMMITTED / f"{notebook}.ipynb"
     if not path.is_file():
         raise FileNotFoundError(f"notebook must name a committed or an executed notebook, got {notebook!r}: no {path}")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    return {
-        output["metadata"]["scrapbook"]["name"]: json.loads(output["data"][_PREFIX + "application/json"])
-        for output in outputs
-        if "scrapbook" in output.get("metadata", {})
-    }
+    return [output for cell in cells for output in cell.get("outputs", [])]
 
 
 def _injected(history: list[str]) -> list[str]:

@@ -134,6 +134,19 @@ def test_results_of_the_committed_chapter():
     json.dumps(results)
 
 
+def test_claims_are_read_back_in_order(tmp_path):
+    printed = ["unrelated\nholds: the first\n", "holds: the second, with holds: inside\n"]
+    outputs = [nbformat.v4.new_output("stream", name="stdout", text=text) for text in printed]
+    cells = [nbformat.v4.new_code_cell("f()", outputs=[output]) for output in outputs]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "out.ipynb")
+    assert notebook.claims(tmp_path / "out.ipynb") == ["the first", "the second, with holds: inside"]
+
+
+def test_every_committed_notebook_has_claims():
+    for path in notebook.COMMITTED.glob("*.ipynb"):
+        assert len(notebook.claims(path)) >= 3, path.name
+
+
 def test_results_of_a_notebook_that_is_not_there():
     with pytest.raises(
         FileNotFoundError, match="notebook must name a committed or an executed notebook, got '99_none'"
