@@ -2,6 +2,7 @@
 
 import math
 from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 
@@ -58,6 +59,16 @@ def flag(name: str, value) -> bool:
     """Return `value` if it is True or False."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, got {value!r} of type {type(value).__name__}")
+    return value
+
+
+def folder(name: str, value) -> str:
+    """Return `value` if it is empty or the path of a folder."""
+    allowed = "empty or the path of a folder"
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
+    if value and not Path(value).is_dir():
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return value
 
 

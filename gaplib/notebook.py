@@ -52,6 +52,11 @@ def flag() -> Check:
     return _checks.flag
 
 
+def folder() -> Check:
+    """Allow the path of a folder, or an empty text."""
+    return _checks.folder
+
+
 def check_parameters(**declared: Check) -> None:
     """Check the notebook's parameters; the cell after the one tagged ``parameters``.
 
@@ -60,7 +65,7 @@ def check_parameters(**declared: Check) -> None:
     Parameters
     ----------
     **declared : check
-        One for each name of the parameters cell, made by `real`, `integer`, `choice` or `flag`.
+        One for each name of the parameters cell, made by `real`, `integer`, `choice`, `flag` or `folder`.
 
     Raises
     ------

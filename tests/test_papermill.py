@@ -31,6 +31,20 @@ MIXTURES = [
 ]
 EQUAL_VARIANCES = ["06_gaussian_pdi", "07_gaussian_shift"]
 ANY_VARIANCES = ["08_gaussian_affine", "09_gaussian_log_loss"]
+# Chapters that train: other games and other seeds, in their quick mode.
+LEARNED = {
+    "11_binary_learned": [
+        ["-p", "p", "0.4", "-p", "q", "0.1", "-p", "D", "0.03", "-p", "seed", "7"],
+        ["-p", "p", "1", "-p", "q", "0.5", "-p", "D", "1", "-p", "seed", "31"],
+    ],
+} | {
+    name: [
+        ["-p", "prior", "0.3", "-p", "mu", "2", "-p", "var1", "5", "-p", "D", "1.5", "-p", "seed", "7"],
+        ["-p", "prior", "0.5", "-p", "mu", "3.5", "-p", "var0", "1", "-p", "D", "11", "-p", "seed", "31"],
+    ]
+    for name in ("10_learning", "12_gaussian_learned", "13_strong_adversaries")
+}
+LEARNED["13_strong_adversaries"][1] += ["-p", "alpha", "1.5"]
 
 
 def arguments_of(mixture, equal):
@@ -45,8 +59,13 @@ RUNS = (
     [(name, arguments) for name in BINARY for arguments in OTHER_PARAMETERS]
     + [(name, arguments_of(mixture, equal=True)) for name in EQUAL_VARIANCES for mixture in MIXTURES]
     + [(name, arguments_of(mixture, equal=False)) for name in ANY_VARIANCES for mixture in MIXTURES]
+    + [
+        (name, [*arguments, "-p", "seeds", "1", "-p", "quick", "True"])
+        for name, runs in LEARNED.items()
+        for arguments in runs
+    ]
 )
-NOTEBOOKS = BINARY + EQUAL_VARIANCES + ANY_VARIANCES
+NOTEBOOKS = [*BINARY, *EQUAL_VARIANCES, *ANY_VARIANCES, *LEARNED]
 BAD_PARAMETERS = [
     (["-p", "D", "abc"], "TypeError: D must be a finite number >= 0, got 'abc' of type str"),
     (["-p", "D", "-1"], "ValueError: D must be a finite number >= 0, got -1"),
@@ -86,6 +105,11 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
     ),
     ("08_gaussian_affine", ["-p", "mu", "-3"], "ValueError: mu must be a finite number in [0, 100], got -3"),
     ("09_gaussian_log_loss", ["-p", "priors", "0.5"], "unknown parameter 'priors' (did you mean 'prior'?)"),
+    ("10_learning", ["-p", "prior", "0.9"], "ValueError: prior must be a finite number in [0.2, 0.8], got 0.9"),
+    ("11_binary_learned", ["-p", "quick", "yes"], "TypeError: quick must be True or False, got 'yes' of type str"),
+    ("12_gaussian_learned", ["-p", "seeds", "0"], "ValueError: seeds must be an integer in [1, 20], got 0"),
+    ("13_strong_adversaries", ["-p", "alpha", "0.5"], "ValueError: alpha must be a finite number in [1, 8], got 0.5"),
+    ("13_strong_adversaries", ["-p", "seedz", "1"], "unknown parameter 'seedz' (did you mean 'seeds'?)"),
     ("09_gaussian_log_loss", ["-p", "n", "0"], "ValueError: n must be an integer in [1, 1e+07], got 0"),
 ]
 

@@ -129,7 +129,7 @@ def test_history_has_an_entry_for_ten_iterations(learned):
 
 
 def test_alpha_loss_leaves_the_pure_shift():
-    # A local optimum of this game is the pure shift, with an accuracy of .7651.
+    # In the parameters that are trained, the pure shift is stationary: a saddle, with an accuracy of .7651.
     (result,) = train([Game(DATASETS[3], 5)], loss="alpha", alpha=8, seed=0)
     best = gaussian.optimal_affine(DATASETS[3], 5)
     assert leakage.map_accuracy(DATASETS[3], result.mechanism) == pytest.approx(best.value, abs=0.005)

@@ -70,7 +70,8 @@ class AffinePrivatizer:
     def start(self, D, kind):
         """Spend half the budget, four fifths of it on noise.
 
-        A start that is mostly shift can stay at a pure shift, which under alpha-loss may be a local optimum only.
+        A start without noise stays without: the slope in a gamma vanishes at zero, and under alpha-loss the pure shift
+        may be a saddle only.
         """
         if kind == "pdi":  # X + beta + gamma N
             tie = np.array([[1, 0, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]])
