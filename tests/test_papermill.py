@@ -109,7 +109,7 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
     ("11_binary_learned", ["-p", "quick", "yes"], "TypeError: quick must be True or False, got 'yes' of type str"),
     ("12_gaussian_learned", ["-p", "seeds", "0"], "ValueError: seeds must be an integer in [1, 20], got 0"),
     ("13_strong_adversaries", ["-p", "alpha", "0.5"], "ValueError: alpha must be a finite number in [1, 8], got 0.5"),
-    ("13_strong_adversaries", ["-p", "seedz", "1"], "unknown parameter 'seedz' (did you mean 'seeds'?)"),
+    ("13_strong_adversaries", ["-p", "seedz", "1"], "unknown parameter 'seedz' (did you mean 'seed'?)"),
     ("09_gaussian_log_loss", ["-p", "n", "0"], "ValueError: n must be an integer in [1, 1e+07], got 0"),
 ]
 
