@@ -31,6 +31,8 @@ def _silent():
 with _silent():  # it looks for a GPU before any setting of the log level counts
     import tensorflow as tf
 
+# It advises against what training does on purpose: a program for each number of games.
+tf.get_logger().setLevel("ERROR")
 try:
     tf.config.threading.set_intra_op_parallelism_threads(THREADS)
     tf.config.threading.set_inter_op_parallelism_threads(THREADS)

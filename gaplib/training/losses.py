@@ -57,8 +57,8 @@ def printed_loss(log_odds, batch, chance, alpha: float):
     """Return what Section 3.2 of the paper prints for the binary model: the loss of the *averaged* belief.
 
     Arguments and result are those of `empirical_loss`; where a release has one outcome only, the two are the same. By
-    Jensen's inequality this loss is the smaller one. At P(X=1) = 1/2 the privatizer sees no benefit from distortion in
-    it.
+    Jensen's inequality this loss is the smaller one. If both players use it, as here, a PDI mechanism gains nothing in it
+    by small distortions: chapter 11 of the book has the region.
     """
     if log_odds.shape[2] == 1:  # nothing to average
         return empirical_loss(log_odds, batch, chance, alpha)
