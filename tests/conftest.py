@@ -1,20 +1,9 @@
 """The site, built once for all tests that look at it."""
 
 import fcntl
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-ADDRESS = "https://github.com/example/gap"
-
-
-def run_site(*arguments):
-    """Run `tools/build_site.py` as a reader would, and return the finished process with all its output in stdout."""
-    command = [sys.executable, str(ROOT / "tools" / "build_site.py"), *map(str, arguments)]
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+from site_builder import run_site
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from conftest import ADDRESS, ROOT, run_site
+from site_builder import ADDRESS, ROOT, run_site
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())

@@ -18,7 +18,7 @@ class Penalty:
     Under log-loss 1 nat is enough wherever the leakage is convex in D: D times its price is at most the leakage at
     D = 0, so at most ln 2. (Below D = .05 the unit of violations is .05, and the argument asks for .05/D.) Beyond that, a
     larger rho only drowns what the privatizer is to learn. Along the budget a penalty moves slowly: for PDD with
-    p = 3/4 it stops some .002 nats above the optimum, the augmented Lagrangian a fifth of that.
+    p = 3/4 it stops some .002 nats above the optimum, the augmented Lagrangian a quarter of that.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def train(
         if not given. Adam's step falls from .01 to 0 along a cosine, and the mechanism is the mean of the last quarter
         of the iterates.
     as_printed : bool
-        Follow the paper's text instead: the constraint looks at the minibatch's distortion, the binary privatizer at
+        Follow the paper's text instead: the constraint looks at the minibatch's distortion, both binary players at
         the loss of the averaged belief, the step stays at .01 and the last iterate is the mechanism.
     progress : bool, optional
         Whether to show a progress bar with an estimate of the time left; by default on a terminal only.
