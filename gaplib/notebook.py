@@ -84,7 +84,7 @@ def check_parameters(**declared: Check) -> None:
         if name not in declared:
             close = difflib.get_close_matches(name, declared, n=1)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise ValueError(f"unknown parameter {name!r}{hint}; this notebook has: {', '.join(declared)}")
+            raise ValueError(f"unknown parameter {name!r}{hint}; this notebook has: {', '.join(declared) or 'none'}")
     for name, check in declared.items():
         if name not in names:
             raise ValueError(f"parameter {name!r} is not set; run the parameters cell first")

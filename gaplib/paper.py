@@ -1,9 +1,13 @@
-"""The numbers that the paper prints, as data."""
+"""What the paper prints and claims, as data."""
 
 import csv
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from gaplib import _checks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _INTEGERS = ("table", "dataset", "D")
 
@@ -31,9 +35,54 @@ def table(n: int) -> list[dict]:
         If `n` is not an integer from 2 to 5.
     """
     n = _checks.integer("n", n, 2, 5)
-    text = resources.files("gaplib").joinpath("data", "tables_2_to_5.csv").read_text(encoding="utf-8")
-    rows = ({key: _number(key, value) for key, value in row.items()} for row in csv.DictReader(text.splitlines()))
+    rows = ({key: _number(key, value) for key, value in row.items()} for row in _read("tables_2_to_5.csv"))
     return [row for row in rows if row["table"] == n]
+
+
+def claims() -> "pd.DataFrame":
+    """Return the register of the paper's checkable statements, each with the verdict of the committed notebooks.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a statement, all columns text; empty where a column does not apply.
+
+        ``id``
+            A short name that stays.
+        ``part``, ``where``, ``kind``
+            Where in the paper it stands, and what it is: a theorem, an equation, a sentence. Statements that the
+            paper only cites are of the kind ``cited``; they have a ``reference`` and are not scored.
+        ``statement``
+            What the paper states, in our words.
+        ``check``, ``notebook``, ``evidence``, ``relation``, ``tolerance``, ``otherwise``
+            How it is checked, by which notebook, with which of its claims or recorded numbers; whether that supports
+            or refutes the statement, or how the number is to compare with the printed one (``equals``, ``at most``,
+            ``at least``), within which tolerance (half a unit of the last printed digit if empty), and what the
+            verdict is if it does not.
+        ``paper``, ``ours``
+            The printed and the recorded number, or two truth values.
+        ``verdict``
+            ``reproduced``, ``corrected``, ``not reproduced`` or ``cited``. The scorecard chapter computes it.
+        ``note``
+            Of a statement that does not hold as it stands: what is right instead.
+        ``erratum``
+            The entry of the errata page that treats it.
+
+    Examples
+    --------
+    >>> register = claims()
+    >>> register[register["verdict"] == "corrected"][["where", "statement", "note"]]  # doctest: +SKIP
+    """
+    import pandas as pd  # here, because it takes longer to import than all of the theory
+
+    verdicts = {row["id"]: row for row in _read("verdicts.csv")}
+    rows = [row | verdicts.get(row["id"], {"verdict": "", "ours": ""}) for row in _read("claims.csv")]
+    return pd.DataFrame(rows)
+
+
+def _read(name: str) -> list[dict]:
+    text = resources.files("gaplib").joinpath("data", name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
 
 
 def _number(key: str, text: str) -> int | float:

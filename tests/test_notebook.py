@@ -60,6 +60,12 @@ def test_misspelt_name_is_refused_with_a_hint():
         check({"D": 1.0, "seed": 0, "sed": 1} | injected("sed = 1"), D=notebook.real(0), seed=notebook.integer(0))
 
 
+def test_a_notebook_without_parameters_refuses_any():
+    check({})
+    with pytest.raises(ValueError, match="unknown parameter 'D'; this notebook has: none"):
+        check(injected("D = 2"))
+
+
 def test_known_names_may_be_injected_and_other_variables_may_exist():
     check({"D": 2, "anything": 1} | injected("D = 2"), D=notebook.real(0))
 

@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import notebooks as tool  # noqa: E402  (found by the line above)
 
 PATHS = tool.committed()
+REFERENCE = {"14_scorecard", "15_errata", "16_rerun"}  # pages to look things up in: no exercises, few parameters
 
 
 @pytest.fixture(params=PATHS, ids=[path.stem for path in PATHS])
@@ -42,7 +43,7 @@ def tagged(notebook, tag):
 
 
 def is_trained(notebook):
-    return any("gaplib.training" in cell.source for cell in code(notebook))
+    return any("gaplib.training" in cell.source for cell in code(notebook))  # also in a program that a cell starts
 
 
 def test_there_are_notebooks():
@@ -108,7 +109,10 @@ def test_it_opens_with_goals_running_time_and_a_quiet_kernel(notebook):
     assert first.source.startswith("from gaplib import notebook\n\nnotebook.start()\n")
 
 
-def test_parameters_are_simple_and_all_checked(notebook):
+def test_parameters_are_simple_and_all_checked(path, notebook):
+    if path.stem in REFERENCE and not tagged(notebook, "parameters"):
+        assert any(cell.source == "notebook.check_parameters()" for cell in code(notebook))  # refuses any
+        return
     (cell,) = tagged(notebook, "parameters")
     declared = []
     for line, statement in zip(cell.source.splitlines(), ast.parse(cell.source).body, strict=True):
@@ -123,7 +127,9 @@ def test_parameters_are_simple_and_all_checked(notebook):
     assert [keyword.arg for keyword in call.value.keywords] == declared
 
 
-def test_it_has_three_exercises_each_with_a_solution_that_runs(notebook):
+def test_it_has_three_exercises_each_with_a_solution_that_runs(path, notebook):
+    if path.stem in REFERENCE:
+        return
     exercises = re.findall(r":::\{exercise\}.*\n:label: (\S+)", prose(notebook))
     assert len(exercises) >= 3
     cells, solutions = notebook.cells, {}
@@ -153,7 +159,7 @@ def test_it_ends_with_a_summary_and_its_claims(notebook):
 
 
 def test_only_notebooks_that_train_are_checked_by_their_claims_alone(path, notebook):
-    assert is_trained(notebook) == (path.stem[:2] in {"10", "11", "12", "13"})
+    assert is_trained(notebook) == (path.stem[:2] in {"10", "11", "12", "13", "16"})
 
 
 def test_labels_are_unique_over_the_book():

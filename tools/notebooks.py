@@ -1,17 +1,27 @@
 """Re-execute and normalize the committed notebooks: `python tools/notebooks.py [NOTEBOOK ...]`."""
 
 import base64
+import csv
 import hashlib
+import platform
 import sys
+import time
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
+import results
 import yaml
 from nbclient import NotebookClient
+
+import gaplib.notebook
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 ASSETS = ROOT / "book" / "assets"
+STATUS = ROOT / "book" / "data" / "status.csv"
+VERSIONS = ("numpy", "scipy", "tensorflow", "gaplib")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -92,16 +102,58 @@ def figure(cell: nbformat.NotebookNode) -> bytes:
     return next(base64.b64decode(o["data"]["image/png"]) for o in cell.outputs if "image/png" in o.get("data", {}))
 
 
+def status_of(path: Path, seconds: float) -> dict:
+    """Return the line of the status page for a notebook that has just run."""
+    claims = len(gaplib.notebook.claims(path))
+    sources = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    trains = any("gaplib.training" in source for source in sources)
+    return {
+        "notebook": path.stem,
+        "run on": datetime.now(UTC).date().isoformat(),
+        "seconds": round(seconds),
+        "claims that hold": claims,
+        "training threads": training_threads() if trains else "",
+        "python": platform.python_version(),
+    } | {name: version(name) for name in VERSIONS}
+
+
+def training_threads() -> int:
+    """Return the number of threads that TensorFlow uses once `gaplib.training` has pinned it."""
+    from gaplib.training._tensorflow import tf  # here, because it takes seconds
+
+    return tf.config.threading.get_intra_op_parallelism_threads()
+
+
+def write_status(lines: list[dict], file: Path = STATUS) -> None:
+    """Put the lines into the status file in place of older ones of the same notebooks."""
+    old = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())) if file.exists() else []
+    by_name = {line["notebook"]: line for line in [*old, *lines]}
+    present = [by_name[path.stem] for path in committed() if path.stem in by_name]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, present[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(present)
+
+
 def main(paths: list[Path]) -> None:
+    status = []
     for path in paths:
         notebook = nbformat.read(path, as_version=4)
         set_colab_cell(notebook, public_address())
+        begin = time.monotonic()
         execute(notebook)
+        seconds = time.monotonic() - begin
         normalize(notebook)
         write_assets(notebook)
         # Only now, whole: a notebook that fails leaves the committed one as it was.
         nbformat.write(notebook, path)
         print(f"executed and normalized {path.name}")
+        if path.resolve().parent == NOTEBOOKS:
+            status.append(status_of(path, seconds))
+    if status:
+        write_status(status)
+        results.export()
 
 
 if __name__ == "__main__":
