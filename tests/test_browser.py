@@ -173,7 +173,9 @@ def test_the_inspection_finds_what_is_wrong(open_site):
 @pytest.mark.parametrize("way", ["http", "file"])
 def test_solutions_open(open_site, site, way):
     tab, home, _ = open_site(way)
-    for path in sorted((site / "notebooks").glob("*.html")):
+    chapters = [path for path in sorted((site / "notebooks").glob("*.html")) if path.stem[:2] < "14"]
+    assert len(chapters) >= 13  # the rest are pages to look things up in, without exercises
+    for path in chapters:
         visit(tab, f"{home}notebooks/{path.name}")
         solutions = tab.locator(".solution.dropdown")
         assert solutions.count() >= 3
