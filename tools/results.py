@@ -16,7 +16,6 @@ from gaplib.models import GaussianMixture
 from gaplib.notebook import COMMITTED, results
 
 ROOT = Path(__file__).resolve().parent.parent
-DATASETS = {1: (0.5, 1, 1), 2: (0.5, 4, 1), 3: (0.75, 1, 1), 4: (0.75, 4, 1)}  # prior, var0, var1: the paper's Table 1
 SPREAD = ["least", "largest", "seeds"]  # of what is learned only
 COLUMNS = ["beta0", "beta1", "gamma0", "gamma1", "acc", "xent", "distance", "p_detect"]
 
@@ -44,8 +43,8 @@ def tables_2_to_5() -> pd.DataFrame:
     lines = []
     for i, (dataset, D) in enumerate(learned["glearn_rows"]):
         row = printed[dataset, D]
-        prior, var0, var1 = DATASETS[dataset]
-        law = {"table": row["table"], "dataset": dataset, "prior": prior, "var0": var0, "var1": var1, "D": D}
+        law = {name: row[name] for name in ("table", "dataset", "prior", "var0", "var1", "D")}
+        model = GaussianMixture(row["prior"], 3, row["var0"], row["var1"])
 
         def add(source, quantity, mean, low="", high="", seeds="", law=law):
             lines.append(
@@ -62,7 +61,7 @@ def tables_2_to_5() -> pd.DataFrame:
         add("optimum, log-loss", "p_detect", learned["glearn_accuracy_log"][i])
         add("optimum, log-loss", "entropy", learned["glearn_entropy_log"][i])
         for loss in ("0-1", "log"):  # one of them, where many are optimal
-            mechanism = optimal_affine(GaussianMixture(prior, 3, var0, var1), D, loss).mechanism
+            mechanism = optimal_affine(model, D, loss).mechanism
             for name in COLUMNS[:4]:
                 add(f"optimum, {'0-1 loss' if loss == '0-1' else 'log-loss'}", name, rounded(getattr(mechanism, name)))
         of_seeds = strong["strong_accuracy_8_all"][i]
