@@ -42,6 +42,7 @@ bench: env
 	$(BIN)/python benchmarks/binary_solvers.py
 	$(BIN)/python benchmarks/gaussian_solvers.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/sweeps.py
 	$(BIN)/python benchmarks/book.py
 
 env: .venv/complete

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import notebooks as tool  # noqa: E402  (found by the line above)
 
 PATHS = tool.committed()
-REFERENCE = {"14_scorecard", "15_errata", "16_rerun"}  # pages to look things up in: no exercises, few parameters
+REFERENCE = {"14_scorecard", "15_errata", "16_rerun", "17_sweeps"}  # pages to look things up in: no exercises, few parameters
 
 
 @pytest.fixture(params=PATHS, ids=[path.stem for path in PATHS])

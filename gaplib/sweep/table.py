@@ -1,0 +1,73 @@
+"""All runs of a sweep in one table: a row is a run, a column a parameter, a recorded number or a fact of the run."""
+
+import json
+from numbers import Real
+from pathlib import Path
+
+import pandas as pd
+
+from gaplib.sweep import store
+from gaplib.sweep.plan import Plan
+
+_KINDS = (
+    (lambda value: isinstance(value, str), "string"),
+    (lambda value: isinstance(value, bool), "boolean"),
+    (lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63, "Int64"),
+    (lambda value: isinstance(value, Real) and not isinstance(value, bool), "float64"),
+)
+_FACTS = ("status", "error", "seconds", "started", "host", "processor")
+
+
+def gather(folder: Path, plan: Plan) -> pd.DataFrame:
+    """Return the table of the runs that ended.
+
+    Columns are the parameters by name; what the notebook recorded, where dictionaries are taken apart
+    (``name.key``) and lists are JSON; and ``run.name``, ``run.status``, ``run.error``, ``run.seconds``,
+    ``run.started``, ``run.host``, ``run.processor``, ``run.notebook`` (relative to the folder), and ``run.`` with each
+    version.
+    """
+    rows = []
+    for run in plan.runs:
+        result = store.kept(folder, run.name)
+        if result is not None:
+            rows.append(row(folder, run.name, run.parameters, result))
+    first = [*plan.swept, *plan.fixed]
+    table = pd.DataFrame(rows, dtype=object) if rows else pd.DataFrame(columns=[*first, "run.status", "run.notebook"])
+    facts = [name for name in table.columns if name.startswith("run.")]
+    recorded = [name for name in table.columns if name not in first and name not in facts]
+    return table[[*first, *recorded, *facts]].apply(of_one_kind)
+
+
+def row(folder: Path, name: str, parameters: dict, result: dict) -> dict:
+    """Return the row of one run."""
+    recorded = dict(flat(result["recorded"]))
+    # A notebook may record a number under the name of a parameter.
+    recorded = {f"{key}.recorded" if key in parameters else key: value for key, value in recorded.items()}
+    facts = {"run.name": name} | {f"run.{key}": result[key] for key in _FACTS}
+    path = store.notebook_path(folder, name)
+    facts["run.notebook"] = path.relative_to(folder).as_posix() if path.exists() else ""
+    return parameters | recorded | facts | {f"run.{key}": value for key, value in result["versions"].items()}
+
+
+def flat(recorded: dict, before: str = ""):
+    """Yield what was recorded as pairs of a name and a number, text or truth value."""
+    for key, value in recorded.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", json.dumps(value) if isinstance(value, list) else value
+
+
+def of_one_kind(column: pd.Series) -> pd.Series:
+    """Return a column as Parquet wants it: truth values, integers, numbers or texts; a mixture becomes JSON."""
+    values = column.dropna().tolist()
+    for is_kind, dtype in _KINDS:
+        if all(map(is_kind, values)):
+            return column.astype(dtype)
+    return column.map(json.dumps, na_action="ignore").astype("string")
+
+
+def write(folder: Path, table: pd.DataFrame) -> None:
+    """Write the table as ``results.parquet`` and ``results.csv``."""
+    store.write(folder / "results.parquet", lambda path: table.to_parquet(path, index=False, engine="pyarrow"))
+    store.write(folder / "results.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))

@@ -1,0 +1,522 @@
+"""Runs and sweeps, with real processes: what is killed, interrupted or out of space resumes, and nothing is redone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import psutil
+import pytest
+
+from gaplib import notebook as helper
+from gaplib.sweep import farm, plan, store, table
+from gaplib.sweep.command import main
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+# A notebook that says when it runs, fails on demand, and waits while a file is missing.
+PARAMETERS = """\
+D: float = 1.0  # budget
+prior: float = 0.5  # chance that Y is 1
+seed: int = 0  # seed
+mode: str = plain  # what to do
+"""
+CHECK = """\
+notebook.check_parameters(
+    D=notebook.real(0, 100),
+    prior=notebook.real(0, 1),
+    seed=notebook.integer(0),
+    mode=notebook.choice("plain", "fail", "die", "wait"),
+)"""
+WORK = """\
+import os
+import time
+from pathlib import Path
+
+log, gate = os.environ.get("SWEEP_LOG"), os.environ.get("SWEEP_GATE", "")
+if log:
+    with open(log, "a") as file:
+        file.write(f"{D} {prior} {seed}\\n")
+if mode == "wait" and D > 2 or D == 66:
+    for _ in range(1200):
+        if Path(gate).exists():
+            break
+        time.sleep(0.05)
+if mode == "fail" and D == 2:
+    raise ZeroDivisionError(f"no <b>budget</b> of {D}")
+if mode == "die" and D == 2 and not Path(gate).exists():
+    os.kill(os.getpid(), 9)
+notebook.record(accuracy=max(prior, 1 - D / 10) + seed / 1000, law={"D": D, "all": [1, 2]}, word="x", same=3)
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """The path of that notebook, in a folder with a blank and braces in its name, as folders can have."""
+    cells = [
+        nbformat.v4.new_markdown_cell("# Toy", id="title"),
+        nbformat.v4.new_code_cell("from gaplib import notebook\n\nnotebook.start()", id="start"),
+        nbformat.v4.new_code_cell(
+            PARAMETERS.replace("plain ", '"plain" '), id="parameters", metadata={"tags": ["parameters"]}
+        ),
+        nbformat.v4.new_code_cell(CHECK, id="check"),
+        nbformat.v4.new_code_cell(WORK, id="work"),
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    folder = tmp_path / "a {folder}"
+    folder.mkdir()
+    nbformat.write(content, folder / "toy.ipynb")
+    return folder / "toy.ipynb"
+
+
+class Sweep:
+    """A command that runs, with its log of executions."""
+
+    def __init__(self, toy, *arguments):
+        self.folder, self.log, self.gate = toy.parent / "out", toy.parent / "log", toy.parent / "gate"
+        self.command = [sys.executable, "-m", "gaplib", "sweep", toy, "--out", self.folder, *map(str, arguments)]
+        self.environment = os.environ | {"SWEEP_LOG": str(self.log), "SWEEP_GATE": str(self.gate)}
+
+    def run(self, *more):
+        """Run to the end, and return the finished process."""
+        return subprocess.run([*self.command, *more], env=self.environment, capture_output=True, text=True, timeout=300)
+
+    def start(self):
+        """Start in a process group of its own, as a terminal does."""
+        return subprocess.Popen(
+            self.command,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def ended(self):
+        return sorted(path.stem for path in (self.folder / "runs").glob("*.json"))
+
+    def executions(self):
+        """How often each run was begun."""
+        return Counter(self.log.read_text().splitlines()) if self.log.exists() else Counter()
+
+
+def wait_until(happened, seconds=90):
+    """Wait for something that other processes do."""
+    for _ in range(seconds * 20):
+        if happened():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds} s in vain")
+
+
+def descendants(process):
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def gone(processes):
+    return lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes)
+
+
+# What is asked for.
+
+
+@pytest.mark.parametrize(
+    "spec, kind, values",
+    [
+        ("1:4", "float", [1.0, 2.0, 3.0, 4.0]),
+        ("1:4", "int", [1, 2, 3, 4]),
+        ("0:0.3:0.1", "float", [0.0, 0.1, 0.2, 0.3]),
+        ("0:1:.4", "float", [0.0, 0.4, 0.8]),
+        (".5,.75,.5", "float", [0.5, 0.75]),
+        ("-2:2:2,7", "float", [-2.0, 0.0, 2.0, 7.0]),
+        ("1e-3", "float", [0.001]),
+        ("False,true", "bool", [False, True]),
+        ("log,a:b", "str", ["log", "a:b"]),
+    ],
+)
+def test_values_of_an_axis(spec, kind, values):
+    found = plan.axis("D", spec, kind)
+    assert found == values and [type(value) for value in found] == [type(value) for value in values]
+
+
+def test_a_plan_has_every_combination_once_with_all_parameters(toy):
+    made = plan.make_plan(str(toy), [("mode", "fail")], ["D=1:3", "prior=.5,.75"], 2)
+    wanted = {(D, prior, seed) for D in (1.0, 2.0, 3.0) for prior in (0.5, 0.75) for seed in (0, 1)}
+    assert [set(run.parameters) for run in made.runs] == [{"D", "prior", "seed", "mode"}] * 12
+    assert {(run.parameters["D"], run.parameters["prior"], run.parameters["seed"]) for run in made.runs} == wanted
+    assert len({run.name for run in made.runs}) == 12
+    assert made.fixed == {"mode": "fail"}
+
+
+def test_a_larger_grid_finds_the_runs_of_a_smaller_one(toy):
+    small = plan.make_plan(str(toy), [("prior", "0.50")], ["D=1:2"], None)
+    large = plan.make_plan(str(toy), [], ["prior=.5,.75", "D=1,2,3"], None)
+    assert {run.name for run in small.runs} < {run.name for run in large.runs}
+
+
+def test_other_code_or_versions_make_other_runs(toy, monkeypatch):
+    def names():
+        return {run.name for run in plan.make_plan(str(toy), [], ["D=1:2"], None).runs}
+
+    before = names()
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "versions", lambda: {"numpy": "0"})
+        assert not names() & before
+    content = nbformat.read(toy, as_version=4)
+    content.cells[0].source = "# Another title"
+    nbformat.write(content, toy)
+    assert names() == before
+    content.cells[-1].source += "\n"
+    nbformat.write(content, toy)
+    assert not names() & before
+
+
+def test_seeds_of_runs_that_use_several_do_not_overlap():
+    made = plan.make_plan("11_binary_learned", [("quick", "True"), ("seeds", "3"), ("seed", "10")], [], 3)
+    assert [run.parameters["seed"] for run in made.runs] == [10, 13, 16]
+
+
+BAD = [
+    (["--grid", "d=1:9"], "unknown parameter 'd' (did you mean 'D'?); this notebook has: D, prior, seed, mode"),
+    (["-p", "prior", "1.5"], "prior must be a finite number in [0, 1], got 1.5"),
+    (["--grid", "prior=0:2:.5"], "prior must be a finite number in [0, 1], got 1.5"),
+    (["-p", "prior", "half"], "prior must be a number, got 'half'"),
+    (["-p", "seed", "1.5"], "seed must be an integer, got '1.5'"),
+    (["-p", "D", "nan"], "D must be a finite number in [0, 100], got nan"),
+    (["-p", "mode", "sleep"], "mode must be 'plain' or 'fail' or 'die' or 'wait', got 'sleep'"),
+    (["--grid", "D"], "grid must be NAME=VALUES, such as D=1:9 or prior=.5,.75, got 'D'"),
+    (["--grid", "D="], "grid must be NAME=VALUES, such as D=1:9 or prior=.5,.75, got 'D='"),
+    (["--grid", "D=9:1"], "D must be FIRST:LAST or FIRST:LAST:STEP, with STEP > 0 and LAST >= FIRST, got '9:1'"),
+    (["--grid", "D=1:2:0"], "D must be FIRST:LAST or FIRST:LAST:STEP, with STEP > 0 and LAST >= FIRST, got '1:2:0'"),
+    (["--grid", "D=1:inf"], "D must be FIRST:LAST or FIRST:LAST:STEP, with STEP > 0 and LAST >= FIRST, got '1:inf'"),
+    (["--grid", "D=1,,2"], "D must be a number, got ''"),
+    (["--grid", "D=0:1e9:1e-3"], "D must have at most 1,000,000 values, got '0:1e9:1e-3'"),
+    (["--grid", "D=0:1:1e-5", "--grid", "prior=0:1:1e-3"], "a sweep must have at most 1,000,000 runs, got 100,101,001"),
+    (["--grid", "D=1:2", "-p", "D", "1"], "parameter 'D' is given more than once"),
+    (["--grid", "seed=1:2", "--seeds", "2"], "--seeds sets 'seed'; it cannot be combined with a grid of"),
+    (["--seeds", "0"], "--seeds must be an integer >= 1, got 0"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", BAD, ids=[" ".join(case[0]) for case in BAD])
+def test_a_bad_command_runs_nothing(toy, arguments, message, capsys):
+    out = toy.parent / "out"
+    assert main(["sweep", str(toy), "--out", str(out), *arguments]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+    assert not out.exists()
+
+
+def test_an_unknown_notebook_is_named(capsys):
+    assert main(["run", "03_binary"]) == 2
+    assert "got '03_binary'" in capsys.readouterr().err
+
+
+def test_dry_run_prints_the_plan_and_does_nothing(toy, capsys):
+    out = toy.parent / "out"
+    assert main(["sweep", str(toy), "--grid", "D=1:9", "--grid", "prior=.5,.75", "--out", str(out), "--dry-run"]) == 0
+    printed = capsys.readouterr().out
+    assert "toy: 18 runs" in printed and "D: 1.0, 2.0, 3.0, 4.0" in printed and "18 to do" in printed
+    assert not out.exists()
+
+
+def test_every_notebook_of_the_book_can_be_planned():
+    """The check of parameters is found in each that has some, and lets its own defaults pass."""
+    checked = 0
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        (run,) = plan.make_plan(path.stem, [], [], None).runs
+        assert run.name.startswith("defaults-")
+        has_check = plan.check_cell(nbformat.read(path, as_version=4)) is not None
+        assert has_check == bool(run.parameters), path.stem
+        checked += has_check
+    assert checked >= 13
+
+
+# What is kept.
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "file"
+    store.write(file, lambda path: path.write_text("old"))
+
+    def break_off(path):
+        path.write_text("ne")
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        store.write(file, break_off)
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_folder_belongs_to_one_command(tmp_path, toy, capsys):
+    with store.opened(tmp_path), pytest.raises(BlockingIOError), store.opened(tmp_path):
+        pass
+    with store.opened(toy.parent / "out"):
+        assert main(["run", str(toy), "--out", str(toy.parent / "out")]) == 2
+    assert "another command writes to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "values, dtype",
+    [
+        ([1, None], "Int64"),
+        ([1, 2.5], "float64"),
+        ([True, None], "boolean"),
+        (["a", None], "string"),
+        ([1, "a"], "string"),
+        ([True, 1], "string"),
+        ([2**63], "float64"),
+        ([None, None], "string"),
+    ],
+)
+def test_a_column_has_one_kind(values, dtype):
+    assert str(table.of_one_kind(pd.Series(values, dtype=object)).dtype) == dtype
+
+
+# What happens.
+
+
+@pytest.mark.slow
+def test_run_prints_what_was_recorded_and_is_not_repeated(toy, monkeypatch, capsys):
+    monkeypatch.setenv("SWEEP_LOG", str(toy.parent / "log"))
+    command = ["run", str(toy), "-p", "D", "4", "-p", "prior", ".25", "--out", str(toy.parent / "out")]
+    assert main(command) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "accuracy = 0.6"
+    assert helper.results(printed[-1])["law"] == {"D": 4.0, "all": [1, 2]}
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines() == printed
+    assert len((toy.parent / "log").read_text().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_failing_run_is_kept_and_stops_nobody(toy):
+    sweep = Sweep(toy, "-p", "mode", "fail", "--grid", "D=1:3", "--grid", "prior=.5,.75", "--seeds", 2)
+    first = sweep.run()
+    assert first.returncode == 1, first.stderr
+    assert "12 runs: 8 done, 4 failed" in first.stdout
+    assert "no <b>budget</b> of 2.0" in first.stderr and "Traceback" not in first.stderr
+    runs = pd.read_parquet(sweep.folder / "results.parquet")
+    again = pd.read_csv(sweep.folder / "results.csv")
+    assert list(runs.columns) == list(again.columns) and len(runs) == len(again) == 12
+    pd.testing.assert_frame_equal(runs.astype(object).fillna(""), again.astype(object).fillna(""), check_dtype=False)
+    done = runs[runs["run.status"] == "done"]
+    expected = [max(p, 1 - D / 10) + s / 1000 for D, p, s in zip(done["D"], done["prior"], done["seed"], strict=True)]
+    assert done["accuracy"].tolist() == pytest.approx(expected, abs=1e-9)  # recorded to nine digits
+    assert (done["law.D"] == done["D"]).all() and set(done["law.all"]) == {"[1, 2]"}
+    assert (runs["run.seconds"] > 0).all() and set(runs["run.python"]) == {sys.version.split()[0]}
+    for line in runs.to_dict("records"):
+        assert (sweep.folder / line["run.notebook"]).is_file()
+        assert (line["run.status"] == "failed") == (line["D"] == 2) == ("ZeroDivisionError" in line["run.error"])
+    page = (sweep.folder / "summary.html").read_text()
+    assert "12 runs planned: 8 done, 4 failed" in page
+    assert page.count("<details>") == 4 and "&lt;b&gt;budget" in page and "<b>budget" not in page
+    assert page.count("<img") == 2  # accuracy and law.D; what is the same in all runs is not drawn
+    assert "http" not in page
+
+    # What failed in a cell would fail again: only --retry tries.
+    assert sweep.run().returncode == 1
+    assert set(sweep.executions().values()) == {1}
+    assert sweep.run("--retry").returncode == 1
+    assert {key: n for key, n in sweep.executions().items() if n > 1} == {
+        key: 2 for key in sweep.executions() if key.startswith("2.0 ")
+    }
+
+
+@pytest.mark.slow
+def test_a_kernel_that_is_killed_is_lost_and_runs_again(toy):
+    sweep = Sweep(toy, "-p", "mode", "die", "--grid", "D=1:3")
+    first = sweep.run()
+    assert first.returncode == 1 and "2 done, 1 lost" in first.stdout, first.stderr
+    runs = pd.read_parquet(sweep.folder / "results.parquet")
+    (line,) = runs[runs["run.status"] == "lost"].to_dict("records")
+    assert "Kernel died" in line["run.error"]
+    executed = nbformat.read(sweep.folder / line["run.notebook"], as_version=4)
+    assert executed.cells[1].execution_count == 1  # as far as it came
+    sweep.gate.touch()
+    second = sweep.run()
+    assert second.returncode == 0 and "3 runs: 3 done" in second.stdout
+    assert sweep.executions() == {"1.0 0.5 0": 1, "2.0 0.5 0": 2, "3.0 0.5 0": 1}
+
+
+def started(sweep):
+    """Start a sweep of six runs, two of which end before the gate opens, and return it with two at the gate."""
+    process = sweep.start()
+    wait_until(lambda: len(sweep.ended()) == 2 and len(sweep.executions()) == 4 or process.poll() is not None)
+    assert process.poll() is None, process.stdout.read()
+    return process
+
+
+def resumed(sweep):
+    """Run it again, and check that the first two runs were not repeated and every other one is there."""
+    sweep.gate.touch()
+    second = sweep.run()
+    assert second.returncode == 0, second.stderr
+    assert "2 ended before" in second.stdout and "6 runs: 6 done" in second.stdout
+    executions = sweep.executions()
+    assert [executions[f"{D}.0 0.5 0"] for D in range(1, 7)] == [1, 1, 2, 2, 1, 1]
+    assert len(pd.read_csv(sweep.folder / "results.csv")) == 6
+    assert not list(sweep.folder.rglob("*.partial"))
+
+
+SIX = ("-p", "mode", "wait", "--grid", "D=1:6", "--workers", 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
+def test_a_command_that_is_killed_resumes(toy, sign):
+    sweep = Sweep(toy, *SIX)
+    process = started(sweep)
+    children = descendants(process)
+    assert len([p for p in children if "ipykernel" in " ".join(p.cmdline())]) == 2
+    process.send_signal(sign)
+    process.communicate(timeout=60)
+    assert process.returncode == (-signal.SIGKILL if sign == signal.SIGKILL else 130)
+    wait_until(gone(children), 30)  # no worker and no kernel goes on
+    assert len(sweep.ended()) == 2
+    resumed(sweep)
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_and_sums_up_what_ended(toy):
+    sweep = Sweep(toy, *SIX)
+    process = started(sweep)
+    children = descendants(process)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all
+    printed = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, printed
+    assert "interrupted; the same command goes on from here" in printed and "6 runs: 2 done" in printed
+    assert "Traceback" not in printed, printed
+    wait_until(gone(children), 30)
+    assert len(pd.read_csv(sweep.folder / "results.csv")) == 2
+    resumed(sweep)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_costs_only_its_run(toy):
+    sweep = Sweep(toy, *SIX)
+    process = started(sweep)
+    kernels = [p for p in descendants(process) if "ipykernel" in " ".join(p.cmdline())]
+    kernels[0].parent().kill()
+    wait_until(gone(kernels[:1]), 30)
+    sweep.gate.touch()
+    printed = process.communicate(timeout=200)[0]
+    assert process.returncode == 0, printed
+    assert "6 runs: 6 done" in printed
+    assert sorted(sweep.executions().values()) == [1, 1, 1, 1, 1, 2]
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A function that starts a Dask scheduler with two workers, as a user would, and returns its address."""
+    processes = []
+
+    def start(environment):
+        file = tmp_path / f"scheduler-{len(processes)}.json"
+
+        def dask(*arguments):
+            command = [BIN / "dask", *arguments, "--scheduler-file", file]
+            processes.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL))
+            return processes[-1]
+
+        scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        dask("worker", "--nworkers", "2", "--nthreads", "1", "--no-dashboard", "--death-timeout", "20")
+        wait_until(file.exists)
+        return json.loads(file.read_text())["address"], scheduler
+
+    yield start
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.wait(30)
+
+
+@pytest.mark.slow
+def test_a_running_cluster_does_the_runs_and_its_end_loses_nothing(toy, cluster):
+    sweep = Sweep(toy, *SIX[:-2])
+    sweep.command += ["--scheduler", None]
+    sweep.command[-1], scheduler = cluster(sweep.environment)
+    process = started(sweep)
+    scheduler.kill()
+    printed = process.communicate(timeout=120)[0]
+    assert process.returncode == 3, printed
+    assert "the Dask scheduler is gone; the same command goes on from here" in printed
+    assert "Traceback" not in printed, printed
+    sweep.command[-1], _ = cluster(sweep.environment)
+    resumed(sweep)
+
+
+@pytest.mark.slow
+def test_an_address_where_nobody_answers(toy):
+    sweep = Sweep(toy, "--scheduler", "tcp://127.0.0.1:1")
+    sweep.environment["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = "1s"
+    run = sweep.run()
+    assert run.returncode == 3
+    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in run.stderr and "Traceback" not in run.stderr
+
+
+def test_a_worker_with_other_versions_is_refused():
+    class Client:
+        def run(self, function):
+            return {"tcp://1": function(), "tcp://2": function() | {"numpy": "1.0"}}
+
+        def nthreads(self):
+            return {"tcp://1": 1, "tcp://2": 1}
+
+    with pytest.raises(RuntimeError, match=r"the worker at tcp://2 has numpy 1.0 and not 2\."):
+        farm.check_workers(Client())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_stops_and_resumes(toy):
+    sweep = Sweep(toy, "--grid", "D=1:30")
+    sweep.folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", sweep.folder], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        first = sweep.run()
+        assert first.returncode == 3, first.stderr
+        assert "No space left on device" in first.stderr and "the same command goes on" in first.stderr
+        ended = sweep.ended()
+        assert 0 < len(ended) < 30
+        assert not list(sweep.folder.rglob("*.partial"))
+        assert all(store.kept(sweep.folder, name)["status"] == "done" for name in ended)
+        subprocess.run(["mount", "-o", "remount,size=20m", sweep.folder], check=True)
+        second = sweep.run()
+        assert second.returncode == 0, second.stderr
+        assert f"{len(ended)} ended before" in second.stdout and "30 runs: 30 done" in second.stdout
+        repeated = [key for key, number in sweep.executions().items() if number > 1]
+        assert len(repeated) <= 4  # those that ended when there was no room left
+    finally:
+        subprocess.run(["umount", "-l", sweep.folder], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("03_binary_pdd", ["-p", "D", "0.2", "-p", "p", "0.6"]),
+        ("12_gaussian_learned", ["-p", "D", "2", "-p", "quick", "True", "-p", "seeds", "1"]),
+    ],
+)
+def test_the_same_parameters_give_the_same_numbers(name, arguments, tmp_path):
+    """Alone under papermill, alone under the command, and in a sweep beside another run."""
+    source = ROOT / "notebooks" / f"{name}.ipynb"
+    command = [BIN / "papermill", "--no-progress-bar", source, tmp_path / "alone.ipynb", *arguments]
+    subprocess.run(command, check=True, capture_output=True)
+    alone = helper.results(tmp_path / "alone.ipynb")
+    assert main(["sweep", name, *arguments, "--seeds", "2", "--workers", "2", "--out", str(tmp_path / "many")]) == 0
+    made = plan.make_plan(name, list(zip(arguments[1::3], arguments[2::3], strict=True)), [], 2)
+    assert store.kept(tmp_path / "many", made.runs[0].name)["recorded"] == alone
+    other = store.kept(tmp_path / "many", made.runs[1].name)["recorded"]
+    assert (other == alone) == (name == "03_binary_pdd")  # whose recorded numbers come from no sample
