@@ -52,9 +52,8 @@ slow = pytest.mark.slow
 def alone(tmp_path_factory):
     """The explorer as the only thing on a page."""
     path = tmp_path_factory.mktemp("explorer") / "alone.html"
-    path.write_text(
-        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><body>{explorer.fragment()}', encoding="utf-8"
-    )
+    head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    path.write_text(f"{head}<body>{explorer.fragment()}", encoding="utf-8")
     return path.as_uri()
 
 
@@ -302,6 +301,30 @@ def test_dragging(open_alone):
     assert at[1] < at[2] and START["D"] not in at[1:]
     drag(tab.locator("[data-handle=D]"), -1000)
     assert value("D") == 0
+
+
+@slow
+def test_fingers(open_alone):
+    tab = open_alone(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    touch = tab.context.new_cdp_session(tab)
+
+    def swipe(target, dx, dy):
+        target.evaluate("e => e.scrollIntoView({ block: 'center' })")
+        box, scrolled = target.bounding_box(), tab.evaluate("scrollY")
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        for kind, share in [("Start", 0), *(("Move", step / 8) for step in range(1, 9)), ("End", None)]:
+            points = [] if share is None else [{"x": x + dx * share, "y": y + dy * share}]
+            touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+            tab.wait_for_timeout(20)
+        tab.wait_for_timeout(200)
+        return tab.evaluate("scrollY") - scrolled
+
+    value = tab.locator("#gap-D").input_value
+    assert swipe(tab.locator("svg.tradeoff"), 0, -200) > 50 and value() == "4"  # this scrolls the page
+    swipe(tab.locator("svg.tradeoff"), -80, 0)
+    assert 0 < float(value()) < 4
+    swipe(tab.locator("[data-handle=mean0]"), 40, 0)
+    assert 0 < float(tab.locator("#gap-mu").input_value()) < START["mu"]
 
 
 @slow

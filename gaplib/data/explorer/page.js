@@ -624,33 +624,37 @@
   }
 
   function listen(svg, pick, drag) {
-    let held;
-    const move = (event) => {
+    let held; // what is dragged, where that began, and the state then
+    const move = (name, event) => {
       const box = svg.getBoundingClientRect();
-      // A printed or zoomed plot may be smaller than it was drawn.
-      drag(held, ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width);
+      // A zoomed plot may be smaller than it was drawn.
+      drag(name, ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width);
     };
     svg.addEventListener("pointerdown", (event) => {
-      held = event.button === 0 ? pick(event.target) : undefined;
-      if (!held) return;
+      const name = event.button === 0 ? pick(event.target) : undefined;
+      if (!name) return;
       event.preventDefault(); // no text is marked
       svg.setPointerCapture(event.pointerId);
+      held = { name, from: event.clientX, state, moved: false };
       frozen = { ...axes(), longest: dragging.longest };
     });
-    // Not where the pointer goes down: a finger there may be about to scroll.
-    svg.addEventListener("pointermove", (event) => held && move(event));
-    svg.addEventListener("click", (event) => {
-      held = pick(svg);
-      if (held) move(event);
-      held = undefined;
+    svg.addEventListener("pointermove", (event) => {
+      if (!held) return;
+      held.moved ||= Math.abs(event.clientX - held.from) > 4; // until then a finger may be about to scroll
+      if (held.moved) move(held.name, event);
     });
     for (const end of ["pointerup", "pointercancel"]) {
       svg.addEventListener(end, () => {
         if (!held) return;
+        const before = held.state;
         held = frozen = undefined;
-        change({});
+        change(end === "pointercancel" ? before : {});
       });
     }
+    svg.addEventListener("click", (event) => {
+      const name = pick(svg); // where a click anywhere means something
+      if (name) move(name, event);
+    });
   }
 
   const toStep = (name, value) => clamp(name, Math.round(value / CONTROLS[name].step) * CONTROLS[name].step);
