@@ -285,12 +285,12 @@
           ),
         );
       }
-      const far = X(mean + s) + 5;
+      const far = Math.max(X(mean + s), from) + 6;
       const words = `Y = ${k}`;
       drawing.push(
         far + 40 < width
           ? text(far, row + 4, words, 'class="halo"')
-          : text(X(mean - s) - 5, row + 4, words, 'class="halo" text-anchor="end"'),
+          : text(Math.min(X(mean - s), from) - 6, row + 4, words, 'class="halo" text-anchor="end"'),
       );
     });
     show(drawing.join(""));
