@@ -1,0 +1,286 @@
+"use strict";
+// What is shown, computed: the same formulas as in gaplib, for the limits of the controls. A model is
+// {prior, mu, var0, var1}, a mechanism {beta0, beta1, gamma0, gamma1}; two released laws are {prior, gap, var0, var1}.
+window.gapExplorer = (() => {
+  const spreadOf = (model) => model.prior * (1 - model.prior);
+
+  function laws(model, mechanism) {
+    return {
+      prior: model.prior,
+      gap: 2 * model.mu - mechanism.beta0 - mechanism.beta1,
+      var0: model.var0 + mechanism.gamma0 ** 2,
+      var1: model.var1 + mechanism.gamma1 ** 2,
+    };
+  }
+
+  function distortion({ prior }, { beta0, beta1, gamma0, gamma1 }) {
+    return (1 - prior) * (beta0 ** 2 + gamma0 ** 2) + prior * (beta1 ** 2 + gamma1 ** 2);
+  }
+
+  // P(N <= x), from the power series of the integral of the density; the last digit but one is right.
+  function normal(x) {
+    if (x > 9) return 1;
+    if (x < -9) return 0;
+    let sum = x,
+      term = x;
+    for (let k = 3; sum + term !== sum; k += 2) sum += term *= (x * x) / k;
+    return 0.5 + (sum * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
+  }
+
+  // Where the law of the smaller variance is guessed: between `low` and `high`, in its standard deviations from its
+  // mean towards the other mean. The log odds of the wider law are a u^2 + b u + c.
+  function decision({ prior, gap, var0, var1 }) {
+    const one = var1 <= var0; // the narrow law is that of Y = 1
+    const [narrow, wide] = one ? [var1, var0] : [var0, var1];
+    const [priorNarrow, priorWide] = one ? [prior, 1 - prior] : [1 - prior, prior];
+    const shift = Math.abs(gap) / Math.sqrt(wide);
+    const ratio = Math.sqrt(narrow / wide);
+    const a = (wide - narrow) / wide / 2;
+    const b = ratio * shift;
+    const level = Math.log(priorWide / priorNarrow) + Math.log(narrow / wide) / 2;
+    const c = level - shift ** 2 / 2;
+    const discriminant = shift ** 2 - 4 * a * level;
+    const q = -(b + Math.sqrt(Math.max(discriminant, 0))) / 2;
+    let [low, high] = [0, 0];
+    if (a === 0 && b === 0 && c < 0)
+      [low, high] = [-Infinity, Infinity]; // equal laws: only the priors count
+    else if (discriminant > 0 && q < 0) [low, high] = [q / a, c / q];
+    return { one, low, high, narrow, priorNarrow, priorWide, shift, ratio };
+  }
+
+  function mapAccuracy(released) {
+    const { low, high, priorNarrow, priorWide, shift, ratio } = decision(released);
+    const inNarrow = normal(high) - normal(low);
+    const inWide = normal(ratio * high - shift) - normal(ratio * low - shift);
+    return Math.max(priorWide + priorNarrow * inNarrow - priorWide * inWide, priorNarrow, priorWide);
+  }
+
+  // H(Y | Xhat) in nats. The integrand is smooth and dies out at both ends, so equal steps converge fast. Only where
+  // both laws have mass is there anything to add.
+  function entropy({ prior, gap, var0, var1 }, perDeviation = 10) {
+    const [s0, s1] = [Math.sqrt(var0), Math.sqrt(var1)];
+    const from = Math.max(-9 * s0, gap - 9 * s1);
+    const to = Math.min(9 * s0, gap + 9 * s1);
+    if (from >= to) return 0;
+    const steps = Math.ceil(((to - from) * perDeviation) / Math.min(s0, s1));
+    const h = (to - from) / steps;
+    const [level0, level1] = [Math.log((1 - prior) / s0), Math.log(prior / s1)];
+    let sum = 0;
+    for (let k = 0; k <= steps; k++) {
+      const x = from + k * h;
+      const g0 = level0 - (x * x) / var0 / 2;
+      const g1 = level1 - ((x - gap) * (x - gap)) / var1 / 2; // logarithms
+      const odds = Math.abs(g0 - g1);
+      if (odds > 45) continue; // nothing is left to guess
+      const rest = Math.exp(-odds);
+      sum += Math.exp(Math.max(g0, g1)) * ((1 + rest) * Math.log1p(rest) + rest * odds);
+    }
+    return (sum * h) / Math.sqrt(2 * Math.PI);
+  }
+
+  const priorEntropy = ({ prior: p }) => -p * Math.log(p) - (1 - p) * Math.log1p(-p);
+
+  function information(model, mechanism) {
+    return Math.max(priorEntropy(model) - entropy(laws(model, mechanism)), 0); // rounding
+  }
+
+  // The mechanism with the total shift `beta`, divided at the least cost, and the given variances of the noise. The
+  // smaller shift is what the larger one leaves, so that means that are to meet do meet.
+  function divided({ prior }, beta, noise0, noise1) {
+    const larger = Math.max(prior, 1 - prior) * beta;
+    const [beta0, beta1] = prior >= 0.5 ? [larger, beta - larger] : [beta - larger, larger];
+    return { beta0, beta1, gamma0: Math.sqrt(noise0), gamma1: Math.sqrt(noise1) };
+  }
+
+  // The paper's formulas, for equal variances (Theorem 3 past its range completed, Theorem 4 solved)
+
+  const mergeOfMeans = (model) => 4 * model.mu ** 2 * spreadOf(model);
+  const longestShift = (model, D) => Math.min(Math.sqrt(D / spreadOf(model)), 2 * model.mu);
+
+  const noiseOnly = (model, D) => divided(model, 0, D, D);
+  const shiftOnly = (model, D) => divided(model, longestShift(model, D), 0, 0);
+
+  function shiftAndNoise(model, D) {
+    const c = spreadOf(model);
+    const longest = longestShift(model, D);
+    const vertex = (D + model.var0) / (2 * model.mu * c); // infinite if mu = 0
+    if (vertex >= longest) return divided(model, longest, 0, 0);
+    const noise = Math.max(D - c * vertex ** 2, 0);
+    return divided(model, vertex, noise, noise);
+  }
+
+  // The accuracy that Theorem 3 prints, also where it does not hold.
+  function printedShift(model, D) {
+    const { prior: p } = model;
+    const eta = Math.log((1 - p) / p);
+    const alpha = (2 * model.mu - Math.sqrt(D / spreadOf(model))) / Math.sqrt(model.var0);
+    return p * normal(alpha / 2 - eta / alpha) + (1 - p) * normal(alpha / 2 + eta / alpha);
+  }
+
+  // Four parameters, any variances
+
+  const evenly = (low, high, n) => Array.from({ length: n }, (_, k) => low + ((high - low) * k) / (n - 1));
+  const byFactors = (low, high, n) => evenly(Math.log(low), Math.log(high), n).map(Math.exp);
+
+  // Golden section: the unknown in [low, high] at which f is least, if f has one valley there.
+  function least(f, low, high) {
+    const golden = (Math.sqrt(5) - 1) / 2;
+    const tolerance = 1e-6 * (high - low);
+    let left = high - golden * (high - low),
+      right = low + golden * (high - low);
+    let [atLeft, atRight] = [f(left), f(right)];
+    while (high - low > tolerance) {
+      if (atLeft <= atRight) {
+        [high, right, atRight] = [right, left, atLeft];
+        left = high - golden * (high - low);
+        atLeft = f(left);
+      } else {
+        [low, left, atLeft] = [left, right, atRight];
+        right = low + golden * (high - low);
+        atRight = f(right);
+      }
+    }
+    return atLeft <= atRight ? left : right;
+  }
+
+  // The least of f on a grid, refined between the neighbours.
+  function leastOnGrid(f, grid) {
+    const values = grid.map(f);
+    const at = values.indexOf(Math.min(...values));
+    const refined = least(f, grid[Math.max(at - 1, 0)], grid[Math.min(at + 1, grid.length - 1)]);
+    return f(refined) < values[at] ? refined : grid[at];
+  }
+
+  // The cheapest mechanism that makes the two laws equal.
+  function cheapestMerge(model) {
+    const { mu, var0, var1 } = model;
+    return divided(model, 2 * mu, Math.max(var1 - var0, 0), Math.max(var0 - var1, 0));
+  }
+
+  // The cheapest mechanism after which the prior is the best guess: chapter 8, exact saturation. Of the laws N(0, r) of
+  // the rarer Y and N(gap, f) of the other, the rarer one is nowhere likelier if and only if f >= r and
+  // gap^2 <= (f - r) (K - ln(f / r)).
+  function cheapestUseless(model) {
+    const { prior, mu, var0, var1 } = model;
+    const c = spreadOf(model);
+    const one = prior >= 0.5;
+    const [rare, often] = one ? [1 - prior, prior] : [prior, 1 - prior];
+    const [r0, f0] = one ? [var0, var1] : [var1, var0];
+    const K = 2 * Math.log(often / rare);
+    const shift = ([r, f]) => Math.max(2 * mu - Math.sqrt(Math.max((f - r) * (K - Math.log(f / r)), 0)), 0);
+    const cost = ([r, f]) => c * shift([r, f]) ** 2 + rare * (r - r0) + often * (f - f0);
+    const candidates = [[Math.max(r0, f0), Math.max(r0, f0)]]; // equal laws
+    const addBest = (path, low, high) => {
+      if (low <= high) candidates.push(path(leastOnGrid((t) => cost(path(t)), evenly(low, high, 301))));
+    };
+    // Noise for one Y only: one unknown, t = ln(f / r).
+    const most = f0 + (c * 4 * mu ** 2 + rare * Math.max(f0 - r0, 0) + often * Math.max(r0 - f0, 0)) / often;
+    addBest((t) => [r0, r0 * Math.exp(t)], Math.max(Math.log(f0 / r0), 0), Math.min(Math.log(most / r0), K));
+    addBest((t) => [f0 * Math.exp(-t), f0], 0, Math.min(Math.log(f0 / r0), K));
+    if (K > 0) {
+      // Noise for both: a unit of it buys the same. The difference rises in t: halve the interval.
+      const difference = (t) => often * (t + Math.expm1(t) - K) - rare * (K - t + Math.expm1(-t));
+      let [low, high] = [0, Math.min(K, Math.log1p(2 * K))];
+      for (let k = 0; k < 60; k++) {
+        const middle = (low + high) / 2;
+        [low, high] = difference(middle) < 0 ? [middle, high] : [low, middle];
+      }
+      const ratio = Math.exp(low);
+      const bound = (ratio - 1) * (K - low);
+      const r = ((2 * mu * c * Math.sqrt(bound)) / (c * bound + rare + often * ratio)) ** 2;
+      if (r >= r0 && r * ratio >= f0) candidates.push([r, r * ratio]);
+    }
+    const best = candidates.reduce((a, b) => (cost(b) < cost(a) ? b : a));
+    const [noiseR, noiseF] = [Math.max(best[0] - r0, 0), Math.max(best[1] - f0, 0)];
+    return divided(model, shift(best), ...(one ? [noiseR, noiseF] : [noiseF, noiseR]));
+  }
+
+  // The cheapest mechanism that leaves as little as can be: to the MAP adversary the prior, under log-loss nothing.
+  const saturation = (model, loss) => (loss === "map" ? cheapestUseless(model) : cheapestMerge(model));
+
+  // The best of all four parameters within D, against "map" or "log": chapter 8, three branches. `left` is what the
+  // shift leaves of the budget, `share` what Y = 1 gets of it.
+  function optimum(model, D, loss, last = saturation(model, loss)) {
+    if (D >= distortion(model, last)) return last;
+    const { prior: p, mu, var0, var1 } = model;
+    const c = spreadOf(model);
+    const merge = mergeOfMeans(model);
+    const mechanism = ([left, share]) => {
+      const beta = Math.min(Math.sqrt(Math.max(D - left, 0) / c), 2 * mu);
+      return divided(model, beta, ((1 - share) * left) / (1 - p), (share * left) / p);
+    };
+    const leak = (at, perDeviation) => {
+      const released = laws(model, mechanism(at));
+      return loss === "map" ? mapAccuracy(released) : -entropy(released, perDeviation);
+    };
+
+    // Grids that are dense on every scale on which the leakage may turn.
+    const lowest = Math.max(D - merge, 0);
+    const scale = Math.sqrt(Math.min(var0, var1)) / 10;
+    const lefts = [
+      ...evenly(0, Math.PI / 2, 33).map((turn) => lowest + (D - lowest) * Math.sin(turn) ** 2),
+      ...byFactors(scale, Math.max(2 * mu, scale), 15).map((gap) => D - c * Math.max(2 * mu - gap, 0) ** 2),
+      ...byFactors(1e-3, 1e3, 11).flatMap((factor) => [lowest + factor * var0 * (1 - p), lowest + factor * var1 * p]),
+    ];
+    // Without twins: where two points differ by rounding only, the valley between them and a third is overlooked.
+    const ordered = (grid, low, high) => {
+      const sorted = grid.map((x) => Math.min(Math.max(x, low), high)).sort((x, y) => x - y);
+      return sorted.filter((x, k) => k === 0 || x - sorted[k - 1] > 1e-12 * (high - low));
+    };
+    const edge = ordered(lefts, lowest, D);
+    const branches = [
+      [edge, (left) => [left, 0]],
+      [edge, (left) => [left, 1]],
+    ];
+    const both = (D + (1 - p) * var0 + p * var1) / (2 * mu * c); // the shift where both noises are positive
+    if (both < longestShift(model, D)) {
+      const left = Math.max(D - c * both ** 2, 0);
+      const small = (variance) => byFactors(Math.min(0.01, variance / D / 10), 0.5, 13);
+      const shares = [0, 1, ...evenly(0, 1, 33), ...small(p * var1), ...small((1 - p) * var0).map((s) => 1 - s)];
+      branches.push([ordered(shares, 0, 1), (share) => [left, share]]);
+    }
+
+    const valleys = [];
+    for (const [grid, at] of branches) {
+      const values = grid.map((x) => leak(at(x), 3));
+      values.forEach((value, k) => {
+        const [before, after] = [values[k - 1] ?? Infinity, values[k + 1] ?? Infinity];
+        if (value <= before && value <= after && !(value === before && value === after)) {
+          valleys.push({
+            value,
+            at,
+            x: grid[k],
+            low: grid[Math.max(k - 1, 0)],
+            high: grid[Math.min(k + 1, grid.length - 1)],
+          });
+        }
+      });
+    }
+    const found = valleys
+      .sort((a, b) => a.value - b.value)
+      .slice(0, 4)
+      .flatMap(({ at, x, low, high }) => {
+        // The unknown is the distance from the lower end, which the grid has made as fine as it must be.
+        return [at(x), at(low + least((t) => leak(at(low + t), 5), 0, high - low))];
+      })
+      .map((at) => [leak(at), at]);
+    return mechanism(found.reduce((a, b) => (b[0] < a[0] ? b : a))[1]);
+  }
+
+  return {
+    laws,
+    distortion,
+    decision,
+    mapAccuracy,
+    entropy,
+    information,
+    priorEntropy,
+    mergeOfMeans,
+    printedShift,
+    noiseOnly,
+    shiftOnly,
+    shiftAndNoise,
+    saturation,
+    optimum,
+  };
+})();

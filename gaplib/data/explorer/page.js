@@ -1,0 +1,718 @@
+"use strict";
+// What is shown, drawn.
+(() => {
+  const numbers = window.gapExplorer;
+  const root = document.querySelector(".gap-explorer");
+  const find = (selector) => root.querySelector(selector);
+
+  // `step` is that of the slider and of dragging; a typed number may have two decimals.
+  const CONTROLS = {
+    prior: { label: "Prior P(Y = 1)", min: 0.01, max: 0.99, step: 0.01, start: 0.75 },
+    mu: { label: "Separation μ: means −μ and μ", min: 0, max: 4, step: 0.05, start: 3 },
+    var0: { label: "Variance where Y = 0", min: 0.1, max: 8, step: 0.1, start: 1 },
+    var1: { label: "Variance where Y = 1", min: 0.1, max: 8, step: 0.1, start: 1 },
+    D: { label: "Budget D: mean squared change", min: 0, max: 20, step: 0.05, start: 4 },
+  };
+  const MECHANISMS = {
+    noise: { label: "noise only (Theorem 2)", theorem: 2, best: numbers.noiseOnly, dash: "1.5 4", mark: "circle" },
+    shift: { label: "shift only (Theorem 3)", theorem: 3, best: numbers.shiftOnly, dash: "9 3 2 3", mark: "square" },
+    common: {
+      label: "shift, common noise (Theorem 4)",
+      theorem: 4,
+      best: numbers.shiftAndNoise,
+      dash: "10 5",
+      mark: "triangle",
+    },
+    log: {
+      label: "log-loss optimum",
+      best: (model, D) => numbers.optimum(model, D, "log"),
+      dash: "5 3",
+      mark: "diamond",
+    },
+    map: { label: "MAP optimum", best: (model, D) => numbers.optimum(model, D, "map"), dash: "none", mark: "star" },
+  };
+  const color = (name) => `var(--${MECHANISMS[name].theorem ? "paper" : name})`;
+  const applies = (name, model) => !MECHANISMS[name].theorem || model.var0 === model.var1;
+
+  // State
+
+  const START = {
+    ...Object.fromEntries(Object.entries(CONTROLS).map(([name, { start }]) => [name, start])),
+    mechanism: "map",
+  };
+  const embedded = read(root.dataset.setting, START); // a notebook may begin elsewhere
+  let state = embedded;
+
+  function clamp(name, value) {
+    const { min, max } = CONTROLS[name];
+    return Number(Math.min(Math.max(value, min), max).toFixed(2));
+  }
+
+  // A setting as text, such as "prior=0.5&mu=3&var0=1&var1=1&D=4&mechanism=map", as it stands in the address. What is
+  // missing or no number is taken from `otherwise`.
+  function read(text, otherwise) {
+    const given = new URLSearchParams(text);
+    const setting = { ...otherwise };
+    for (const name of Object.keys(CONTROLS)) {
+      const value = given.get(name)?.trim();
+      if (value && Number.isFinite(Number(value))) setting[name] = clamp(name, Number(value));
+    }
+    if (Object.hasOwn(MECHANISMS, given.get("mechanism") ?? "")) setting.mechanism = given.get("mechanism");
+    return setting;
+  }
+
+  const isSetting = (text) => Object.keys(START).some((name) => new URLSearchParams(text).has(name));
+
+  let settling;
+  function change(changes, remark = "") {
+    state = { ...state, ...changes };
+    render(remark);
+    clearTimeout(settling);
+    settling = setTimeout(settle, 250);
+  }
+
+  // What need not follow every movement: fine curves, the address, the words for screen readers.
+  function settle() {
+    drawTradeoff(FINE);
+    // A frame has no address of its own.
+    if (window.parent === window) history.replaceState(null, "", `#${new URLSearchParams(state)}`);
+    const { accuracy, information } = current[state.mechanism] ?? {};
+    const leak =
+      accuracy === undefined
+        ? ""
+        : `adversary right with chance ${fixed(accuracy, 4)}, ` + `information ${fixed(information, 4)} nats. `;
+    const words = find(".note").textContent;
+    find("[role=status]").textContent = `${MECHANISMS[state.mechanism].label}, budget ${state.D}: ${leak}${words}`;
+  }
+
+  // Numbers of the present setting
+
+  let current; // by mechanism; none where the paper's theorem does not apply
+  function compute() {
+    current = {};
+    for (const [name, { best }] of Object.entries(MECHANISMS)) {
+      if (applies(name, state)) current[name] = measured(state, best(state, state.D));
+    }
+  }
+
+  function measured(model, mechanism) {
+    return {
+      mechanism,
+      accuracy: numbers.mapAccuracy(numbers.laws(model, mechanism)),
+      information: numbers.information(model, mechanism),
+      distortion: numbers.distortion(model, mechanism),
+    };
+  }
+
+  const UNTOUCHED = { beta0: 0, beta1: 0, gamma0: 0, gamma1: 0 };
+  const fixed = (x, digits) => (Math.abs(x) < 0.5 * 10 ** -digits ? 0 : x).toFixed(digits).replace("-", "−");
+
+  function readout() {
+    const before = measured(state, UNTOUCHED);
+    const after = current[state.mechanism];
+    const known = Math.max(state.prior, 1 - state.prior);
+    const all = numbers.priorEntropy(state);
+    if (!after) return `Without a mechanism the adversary is right with chance ${fixed(before.accuracy, 4)}.`;
+    return (
+      `The adversary is right with chance <b>${fixed(after.accuracy, 4)}</b> (untouched data ` +
+      `${fixed(before.accuracy, 4)}, no data ${fixed(known, 2)}). The release tells ` +
+      `<b>${fixed(after.information, 4)}</b> of ${fixed(all, 4)} nats about Y ` +
+      `(untouched data ${fixed(before.information, 4)}).`
+    );
+  }
+
+  function note() {
+    const { D, mu, var0, var1, mechanism } = state;
+    const M = numbers.mergeOfMeans(state);
+    const after = current[mechanism]?.mechanism;
+    if (!after) {
+      return (
+        `Theorem ${MECHANISMS[mechanism].theorem} of the paper assumes equal variances, and here they are ` +
+        `${var0} and ${var1}: nothing is drawn for it. The two optima hold for any variances.`
+      );
+    }
+    if (mu === 0 && var0 === var1) return "The two laws are the same: there is nothing to hide.";
+    const noises = [after.gamma0, after.gamma1].map((gamma) => gamma > 1e-6);
+    if (mechanism === "noise")
+      return "All of the budget is noise. At equal variances no budget of noise alone hides Y.";
+    if (mechanism === "shift" && D > M) {
+      return (
+        `Theorem 3 holds up to D = M = ${fixed(M, 2)}, where the means meet. As printed its formula would give ` +
+        `${fixed(numbers.printedShift(state, D), 4)} here. Drawn is the theorem completed: they stay together.`
+      );
+    }
+    if (mechanism === "shift") return `The means meet at D = M = ${fixed(M, 2)}; up to there Theorem 3 holds.`;
+    if (mechanism === "common") {
+      if (D >= M) return `Past D = M = ${fixed(M, 2)} the means have met, and no noise is needed.`;
+      return noises[0] ? "Here both shift and noise are worth buying." : "Here all of the budget is shift.";
+    }
+    const where = ["no noise", "noise where Y = 0 only", "noise where Y = 1 only", "noise for both Y"];
+    const end = numbers.distortion(state, numbers.saturation(state, mechanism));
+    const saturated = mechanism === "map" ? "the prior is the best guess" : "the two laws are equal and tell nothing";
+    if (D >= end) return `From D = ${fixed(end, 2)} on ${saturated}; more budget is not used.`;
+    return `This optimum has ${where[noises[0] + 2 * noises[1]]}. From D = ${fixed(end, 2)} on ${saturated}.`;
+  }
+
+  // Drawing
+
+  const INK = { 0: "y0", 1: "y1" };
+  const DASH = { 0: "none", 1: "7 3" };
+  const line = (points) => "M" + points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L");
+  const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
+  const box = (x, y, width, height, style) =>
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" style="${style}"/>`;
+  const path = (d, style) => `<path d="${d}" style="fill:none;${style}"/>`;
+
+  function ticks(low, high, count) {
+    const rough = (high - low) / count;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
+    const found = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
+      found.push(Number((k * step).toPrecision(6)));
+    return found;
+  }
+
+  // An empty plot at the width that there is, so that letters keep their size. `x` and `y` are the ranges.
+  function plot(svg, height, x, y, { left = 8, right = 8, top = 10, bottom = 18 } = {}) {
+    const width = Math.max(svg.parentElement.clientWidth, 200);
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height);
+    if (!svg.firstElementChild) svg.innerHTML = "<g></g><g></g>"; // the drawing, and the handles over it
+    const inner = [width - left - right, height - top - bottom];
+    return {
+      X: (value) => left + ((value - x[0]) / (x[1] - x[0])) * inner[0],
+      Y: (value) => height - bottom - ((value - y[0]) / (y[1] - y[0])) * inner[1],
+      valueAt: (pixel) => x[0] + ((pixel - left) / inner[0]) * (x[1] - x[0]),
+      show: (drawing) => (svg.firstElementChild.innerHTML = drawing),
+      width,
+      left,
+      right,
+      top,
+      foot: height - bottom,
+    };
+  }
+
+  const density = (x, mean, variance) =>
+    Math.exp(-((x - mean) ** 2) / variance / 2) / Math.sqrt(2 * Math.PI * variance);
+
+  // The two released laws of a mechanism, each times its prior.
+  function curves(mechanism) {
+    const { prior, mu } = state;
+    const { var0, var1 } = numbers.laws(state, mechanism);
+    return [
+      { share: 1 - prior, mean: mechanism.beta0 - mu, variance: var0 },
+      { share: prior, mean: mu - mechanism.beta1, variance: var1 },
+    ].map((law) => ({ ...law, at: (x) => law.share * density(x, law.mean, law.variance) }));
+  }
+
+  // Where the MAP adversary guesses which Y: pieces [from, to, guess].
+  function guesses(mechanism, [from, to]) {
+    const laws = curves(mechanism);
+    const { one, low, high, narrow } = numbers.decision(numbers.laws(state, mechanism));
+    const inner = one ? 1 : 0;
+    const mean = laws[inner].mean;
+    const toward = laws[1 - inner].mean < mean ? -1 : 1;
+    const ends = [low, high]
+      .map((u) => Math.min(Math.max(mean + toward * u * Math.sqrt(narrow), from), to))
+      .sort((a, b) => a - b);
+    if (low >= high) return [[from, to, 1 - inner]];
+    return [
+      [from, ends[0], 1 - inner],
+      [...ends, inner],
+      [ends[1], to, 1 - inner],
+    ].filter(([a, b]) => b > a);
+  }
+
+  let frozen; // the axes while something is dragged in a plot, or they would run away under the pointer
+  function axes() {
+    if (frozen) return frozen;
+    const laws = [UNTOUCHED, current[state.mechanism]?.mechanism ?? UNTOUCHED].flatMap(curves);
+    const ends = laws.flatMap(({ mean, variance }) => [
+      mean - 3.2 * Math.sqrt(variance),
+      mean + 3.2 * Math.sqrt(variance),
+    ]);
+    const tops = laws.map(({ at, mean }) => at(mean));
+    return { x: [Math.min(...ends), Math.max(...ends)], y: [0, 1.12 * Math.max(...tops)] };
+  }
+
+  function drawLaws(svg, mechanism) {
+    const { x, y } = axes();
+    const { X, Y, valueAt, show, width, left, right, foot } = plot(svg, 262, x, y, { bottom: 84 });
+    const laws = curves(mechanism);
+    const before = curves(UNTOUCHED);
+    const xs = Array.from({ length: 241 }, (_, k) => x[0] + ((x[1] - x[0]) * k) / 240);
+    const error = xs.map((v) => [X(v), Y(Math.min(laws[0].at(v), laws[1].at(v)))]);
+    const drawing = [
+      `<path d="${line([[X(x[0]), foot], ...error, [X(x[1]), foot]])}Z" style="fill:var(--soft);opacity:.45"/>`,
+    ];
+    laws.forEach(({ at }, k) => {
+      const points = xs.map((v) => [X(v), Y(at(v))]);
+      drawing.push(path(line(points), `stroke:var(--${INK[k]});stroke-width:2.5;stroke-dasharray:${DASH[k]}`));
+    });
+    drawing.push(`<path class="axis" d="M${left},${foot}H${width - right}"/>`);
+    for (const tick of ticks(...x, 6)) {
+      drawing.push(`<path class="axis" d="M${X(tick)},${foot}v4"/>`);
+      drawing.push(text(X(tick), foot + 15, String(tick).replace("-", "−"), 'class="tick" text-anchor="middle"'));
+    }
+    // What the adversary guesses where
+    for (const [from, to, guess] of guesses(mechanism, x)) {
+      const [a, b] = [X(from), X(to)];
+      drawing.push(
+        box(a, foot + 20, b - a, 16, `fill:var(--${INK[guess]});fill-opacity:.25;stroke:var(--${INK[guess]})`),
+      );
+      const words = b - a > 54 ? `guess ${guess}` : b - a > 10 ? guess : "";
+      drawing.push(text((a + b) / 2, foot + 32.5, words, 'text-anchor="middle"'));
+    }
+    // Means and standard deviations, and how far the mechanism has moved the mean
+    laws.forEach(({ mean, variance }, k) => {
+      const row = foot + 50 + 18 * k;
+      const s = Math.sqrt(variance);
+      const style = `stroke:var(--${INK[k]});fill:var(--${INK[k]})`;
+      const [from, to] = [X(before[k].mean), X(mean)];
+      drawing.push(
+        `<path d="M${X(mean - s)},${row}H${X(mean + s)}" style="${style};stroke-width:5;stroke-opacity:.35"/>`,
+      );
+      drawing.push(`<circle cx="${to}" cy="${row}" r="4" style="${style}"/>`);
+      if (Math.abs(to - from) > 9) {
+        const tip = to - Math.sign(to - from) * 5;
+        const back = tip - Math.sign(to - from) * 6;
+        drawing.push(
+          path(
+            `M${from},${row - 5}v10M${from},${row}H${tip}M${back},${row - 4}L${tip},${row}L${back},${row + 4}`,
+            `stroke:var(--${INK[k]});stroke-width:2`,
+          ),
+        );
+      }
+      const far = Math.max(X(mean + s), from) + 6;
+      const words = `Y = ${k}`;
+      drawing.push(
+        far + 40 < width
+          ? text(far, row + 4, words, 'class="halo"')
+          : text(Math.min(X(mean - s), from) - 6, row + 4, words, 'class="halo" text-anchor="end"'),
+      );
+    });
+    show(drawing.join(""));
+    return { X, Y, valueAt, laws };
+  }
+
+  function drawBefore() {
+    const svg = find("svg.before");
+    const { prior, mu, var0, var1 } = state;
+    const { X, Y, valueAt, laws } = drawLaws(svg, UNTOUCHED);
+    dragging.before = valueAt;
+    place(
+      svg,
+      laws.flatMap(({ mean, variance, at }, k) => {
+        const side = mean + (k ? 1 : -1) * Math.sqrt(variance);
+        return [
+          [`mean${k}`, X(mean), Y(at(mean)), INK[k]],
+          [`spread${k}`, X(side), Y(at(side)), INK[k]],
+        ];
+      }),
+    );
+    svg.setAttribute(
+      "aria-label",
+      `Two bell curves, each with its prior as area. Y = 0: mean ${fixed(-mu, 2)}, variance ${var0}, ` +
+        `prior ${fixed(1 - prior, 2)}. Y = 1: mean ${fixed(mu, 2)}, variance ${var1}, prior ${fixed(prior, 2)}.`,
+    );
+    caption(
+      svg,
+      "Each curve has its prior as area, Y = 0 solid, Y = 1 dashed. Grey is the adversary's error. Drag the rings at " +
+        "the tops to move the means, those on the slopes to change the variances.",
+    );
+  }
+
+  function drawAfter() {
+    const svg = find("svg.after");
+    const shown = current[state.mechanism];
+    if (!shown) {
+      const { show, width } = plot(svg, 262, [0, 1], [0, 1]);
+      show(text(width / 2, 120, "not drawn: the theorem does not apply", 'text-anchor="middle"'));
+      svg.setAttribute("aria-label", "Nothing is drawn: the theorem does not apply.");
+      return caption(svg, "");
+    }
+    drawLaws(svg, shown.mechanism);
+    const { beta0, beta1, gamma0, gamma1 } = shown.mechanism;
+    const words =
+      `Y = 0 moves right by ${fixed(beta0, 2)} and gets noise of standard deviation ${fixed(gamma0, 2)}; ` +
+      `Y = 1 moves left by ${fixed(beta1, 2)} and gets ${fixed(gamma1, 2)}.`;
+    svg.setAttribute("aria-label", `The two curves after the mechanism. ${words}`);
+    caption(svg, words);
+  }
+
+  const caption = (svg, words) => (svg.parentElement.querySelector("figcaption").textContent = words);
+
+  function mark(shape, x, y, r, style) {
+    const outline = {
+      circle: `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0Z`,
+      square: `M${x - r},${y - r}h${2 * r}v${2 * r}h${-2 * r}Z`,
+      triangle: `M${x},${y - 1.2 * r}L${x + 1.1 * r},${y + r}H${x - 1.1 * r}Z`,
+      diamond: `M${x},${y - 1.3 * r}L${x + 1.3 * r},${y}L${x},${y + 1.3 * r}L${x - 1.3 * r},${y}Z`,
+      star:
+        line(
+          Array.from({ length: 10 }, (_, k) => {
+            const turn = (Math.PI * k) / 5;
+            const length = (k % 2 ? 0.6 : 1.5) * r;
+            return [x + length * Math.sin(turn), y - length * Math.cos(turn)];
+          }),
+        ) + "Z",
+    }[shape];
+    return `<path d="${outline}" style="${style}"/>`;
+  }
+
+  // The curves over the budget depend on the model only: computed when it changes, and finely once it rests.
+  const [COARSE, FINE] = [18, 72];
+  let kept = {};
+  function tradeoff(points) {
+    const { prior, mu, var0, var1 } = state;
+    const model = { prior, mu, var0, var1 };
+    const key = JSON.stringify(model);
+    if (kept.key === key && kept.points >= points) return kept;
+    const last = { map: numbers.saturation(model, "map"), log: numbers.saturation(model, "log") };
+    const ends = { map: numbers.distortion(model, last.map), log: numbers.distortion(model, last.log) };
+    // Dense near 0, where the curves are steep
+    const budgets = Array.from({ length: points + 1 }, (_, k) => ends.log * (k / points) ** 2)
+      .concat(ends.map)
+      .sort((a, b) => a - b);
+    const accuracy = (mechanism) => numbers.mapAccuracy(numbers.laws(model, mechanism));
+    const found = {};
+    for (const loss of ["log", "map"]) {
+      found[loss] = budgets.map((D) => [D, accuracy(numbers.optimum(model, D, loss, last[loss]))]);
+    }
+    if (var0 === var1) {
+      for (const name of ["shift", "common"])
+        found[name] = budgets.map((D) => [D, accuracy(MECHANISMS[name].best(model, D))]);
+    }
+    return (kept = { key, points, ends, found, accuracy });
+  }
+
+  function drawTradeoff(points) {
+    const svg = find("svg.tradeoff");
+    const { ends, found, accuracy } = tradeoff(points);
+    const floor = Math.max(state.prior, 1 - state.prior);
+    const room = Math.max(numbers.mapAccuracy(numbers.laws(state, UNTOUCHED)) - floor, 1e-3);
+    const longest = frozen?.longest ?? Math.max(1.15 * ends.log, state.D * 1.02, 0.5);
+    const y = [floor - 0.08 * room, floor + 1.06 * room];
+    const empty = plot(svg, 352, [0, longest], y, { left: 44, top: 22, bottom: 134 });
+    const { X, Y, valueAt, show, width, left, right, top: head, foot } = empty;
+    dragging.tradeoff = valueAt;
+    dragging.longest = longest;
+    const drawing = [];
+    for (const tick of ticks(...y, 5)) {
+      drawing.push(`<path class="grid" d="M${left},${Y(tick)}H${width - right}"/>`);
+      drawing.push(text(left - 6, Y(tick) + 4, tick, 'class="tick" text-anchor="end"'));
+    }
+    drawing.push(`<path class="axis" d="M${left},${head}V${foot}H${width - right}"/>`);
+    drawing.push(`<path class="axis" d="M${left},${Y(floor)}H${width - right}" stroke-dasharray="2 2"/>`);
+    drawing.push(text(left + 8, Y(floor) - 5, `prior ${fixed(floor, 2)}`, 'class="halo"'));
+    const noise = Array.from({ length: 81 }, (_, k) => longest * (k / 80) ** 2).map((D) => [
+      D,
+      accuracy(numbers.noiseOnly(state, D)),
+    ]);
+    const all = state.var0 === state.var1 ? { noise, ...found } : found;
+    const order = Object.keys(MECHANISMS)
+      .filter((name) => name in all)
+      .sort((a, b) => (a === state.mechanism) - (b === state.mechanism));
+    const draw = (name, points, Y) => {
+      const width = name === state.mechanism ? 3.5 : 1.8;
+      const style = `stroke:${color(name)};stroke-width:${width};stroke-dasharray:${MECHANISMS[name].dash}`;
+      drawing.push(path(line(points.map(([D, value]) => [X(D), Y(value)])), style));
+    };
+    for (const name of order)
+      draw(
+        name,
+        all[name].concat([[longest, all[name].at(-1)[1]]]).filter(([D]) => D <= longest),
+        Y,
+      );
+
+    // Below, on the same axis: how far the others lie above the MAP optimum
+    const near = order.filter((name) => name !== "noise");
+    const over = (name) =>
+      found[name].map(([D, value], k) => [D, Math.max(value - found.map[k][1], 0)]).concat([[longest, 0]]);
+    const above = (name) => Math.max(current[name].accuracy - current.map.accuracy, 0);
+    const largest = Math.max(...near.flatMap((name) => [...over(name).map(([, value]) => value), above(name)]), 1e-3);
+    const [low, high] = [foot + 100, foot + 28];
+    const excess = (value) => low - (value / largest) * (low - high);
+    drawing.push(text(left, high - 10, "above the MAP optimum by", 'class="tick"'));
+    for (const tick of ticks(0, largest, 2)) {
+      drawing.push(`<path class="grid" d="M${left},${excess(tick)}H${width - right}"/>`);
+      drawing.push(text(left - 6, excess(tick) + 4, tick, 'class="tick" text-anchor="end"'));
+    }
+    drawing.push(`<path class="axis" d="M${left},${high}V${low}H${width - right}"/>`);
+    for (const name of near) draw(name, over(name), excess);
+    for (const tick of ticks(0, longest, 6)) {
+      drawing.push(`<path class="axis" d="M${X(tick)},${low}v4"/>`);
+      drawing.push(text(X(tick), low + 15, tick, 'class="tick" text-anchor="middle"'));
+    }
+    drawing.push(text((left + width) / 2, low + 30, "budget D", 'text-anchor="middle"'));
+
+    const at = X(Math.min(state.D, longest));
+    drawing.push(`<path class="axis" d="M${at},${head}V${low}" style="stroke:var(--ink)"/>`);
+    drawing.push(
+      at > width - 70
+        ? text(at - 11, head + 1, `D = ${state.D}`, 'text-anchor="end" class="halo"')
+        : text(at + 11, head + 1, `D = ${state.D}`, 'class="halo"'),
+    );
+    for (const name of order.filter((name) => name in current)) {
+      const fill = name === state.mechanism ? color(name) : "var(--pst-color-background, var(--ground))";
+      const style = `fill:${fill};stroke:${color(name)};stroke-width:2`;
+      drawing.push(mark(MECHANISMS[name].mark, at, Y(current[name].accuracy), 5, style));
+      if (near.includes(name)) {
+        drawing.push(mark(MECHANISMS[name].mark, at, excess(above(name)), 4, style));
+      }
+    }
+    show(drawing.join(""));
+    place(svg, [["D", at, head - 4, "focus"]]);
+    const listed = Object.entries(current).map(([name, row]) => `${MECHANISMS[name].label} ${fixed(row.accuracy, 4)}`);
+    svg.setAttribute(
+      "aria-label",
+      `Accuracy of the adversary against the budget. At D = ${state.D}: ${listed.join(", ")}.`,
+    );
+    caption(
+      svg,
+      "Lines and marks are those of the list of mechanisms. The MAP optimum reaches the prior at " +
+        `D = ${fixed(ends.map, 2)}, the log-loss optimum makes the laws equal at ${fixed(ends.log, 2)}. ` +
+        "Drag to change the budget.",
+    );
+  }
+
+  function drawBudget() {
+    const svg = find("svg.budget");
+    const names = Object.keys(current);
+    const { prior, D } = state;
+    const { X, show, width, left, right } = plot(svg, 12 + 46 * names.length, [0, Math.max(D, 1e-9)], [0, 1], {
+      left: 2,
+      right: 2,
+    });
+    const drawing = [];
+    const described = [];
+    names.forEach((name, row) => {
+      const { beta0, beta1, gamma0, gamma1 } = current[name].mechanism;
+      const y = 4 + 46 * row;
+      const shown = name === state.mechanism;
+      drawing.push(text(left, y + 12, MECHANISMS[name].label, shown ? 'font-weight="bold"' : ""));
+      const parts = [
+        ["shift", "", "soft", (1 - prior) * beta0 ** 2 + prior * beta1 ** 2],
+        ["noise, Y = 0", "0", "y0", (1 - prior) * gamma0 ** 2],
+        ["noise, Y = 1", "1", "y1", prior * gamma1 ** 2],
+      ];
+      let from = 0;
+      for (const [words, short, ink, cost] of parts) {
+        const [a, b] = [X(from), X(from + cost)];
+        from += cost;
+        if (b - a < 0.5) continue;
+        drawing.push(box(a, y + 17, b - a, 18, `fill:var(--${ink});fill-opacity:.25;stroke:var(--${ink})`));
+        const fits = [`${words}: ${fixed(cost, 2)}`, words, short].find((w) => 6.4 * w.length < b - a - 4);
+        drawing.push(text((a + b) / 2, y + 30.5, fits ?? "", 'text-anchor="middle"'));
+      }
+      drawing.push(box(left, y + 17, width - left - right, 18, "fill:none;stroke:var(--soft);stroke-dasharray:2 2"));
+      described.push(
+        `${MECHANISMS[name].label}: ${parts.map(([words, , , cost]) => `${words} ${fixed(cost, 2)}`).join(", ")}`,
+      );
+    });
+    show(drawing.join(""));
+    svg.setAttribute("aria-label", `How each mechanism spends the budget of ${D}. ${described.join("; ")}.`);
+    caption(
+      svg,
+      `The full width is D = ${D}: what goes into the shift, and into noise for each Y. What stays empty is not used.`,
+    );
+  }
+
+  function tabulate() {
+    const head = ["mechanism", "accuracy", "I(Y; X̂)", "distortion", "β₀", "β₁", "γ₀", "γ₁"];
+    const rows = Object.entries(MECHANISMS).map(([name, { label }]) => {
+      const row = current[name];
+      const cells = row
+        ? [
+            [row.accuracy, 4],
+            [row.information, 4],
+            [row.distortion, 2],
+            ...Object.values(row.mechanism).map((v) => [v, 3]),
+          ]
+            .map(([value, digits]) => `<td>${fixed(value, digits)}</td>`)
+            .join("")
+        : '<td colspan="7">assumes equal variances</td>';
+      return `<tr${name === state.mechanism ? ' class="shown"' : ""}><th scope="row">${label}</th>${cells}</tr>`;
+    });
+    find("table").innerHTML =
+      `<thead><tr>${head.map((h) => `<th scope="col">${h}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody>`;
+  }
+
+  function render(remark = "") {
+    compute();
+    for (const [name, { fields }] of Object.entries(CONTROLS)) {
+      for (const field of fields) if (field !== typing) field.value = state[name];
+    }
+    find(`input[value="${state.mechanism}"]`).checked = true;
+    find(".readout").innerHTML = readout();
+    find(".note").textContent = remark || note();
+    const off = !current[state.mechanism] || (state.mechanism === "shift" && state.D > numbers.mergeOfMeans(state));
+    find(".note").classList.toggle("warning", off);
+    drawBefore();
+    drawAfter();
+    drawTradeoff(COARSE);
+    drawBudget();
+    tabulate();
+  }
+
+  // Input
+
+  let typing; // the number field that is being typed in keeps what is typed
+
+  function buildControls() {
+    for (const [name, control] of Object.entries(CONTROLS)) {
+      const { label, min, max, step } = control;
+      const box = document.createElement("div");
+      box.className = "control";
+      box.innerHTML =
+        `<label for="gap-${name}">${label}</label>` +
+        `<input type="range" id="gap-${name}" min="${min}" max="${max}" step="${step}">` +
+        `<input type="number" aria-label="${label}, as a number from ${min} to ${max}" ` +
+        `min="${min}" max="${max}" step="${step}">`;
+      const [slider, number] = (control.fields = box.querySelectorAll("input"));
+      slider.addEventListener("input", () => change({ [name]: clamp(name, slider.valueAsNumber) }));
+      number.addEventListener("input", () => {
+        const value = number.valueAsNumber;
+        if (!(min <= value && value <= max)) return; // not yet a number, or not an allowed one
+        typing = number;
+        change({ [name]: clamp(name, value) });
+        typing = undefined;
+      });
+      number.addEventListener("change", () => {
+        const value = number.valueAsNumber;
+        const remark = min <= value && value <= max ? "" : `${label}: a number from ${min} to ${max}.`;
+        change(Number.isFinite(value) ? { [name]: clamp(name, value) } : {}, remark);
+      });
+      find(".controls").append(box);
+    }
+    const reset = document.createElement("button");
+    reset.type = "button";
+    reset.textContent = "Reset";
+    reset.addEventListener("click", () => change(embedded));
+    find(".controls").append(reset);
+    for (const [name, { label, dash, mark: shape }] of Object.entries(MECHANISMS)) {
+      const style = `stroke:${color(name)};stroke-width:2`;
+      find("fieldset").insertAdjacentHTML(
+        "beforeend",
+        `<label><input type="radio" name="gap-mechanism" value="${name}">` +
+          '<svg width="44" height="16" aria-hidden="true">' +
+          path("M1,8H43", `${style};stroke-dasharray:${dash}`) +
+          mark(shape, 22, 8, 4.5, `${style};fill:${color(name)}`) +
+          `</svg>${label}</label>`,
+      );
+    }
+    find("fieldset").addEventListener("change", (event) => change({ mechanism: event.target.value }));
+  }
+
+  // Handles in the plots, for the pointer; the keyboard has the sliders. They stay the same elements while dragged.
+  const dragging = {}; // by plot: from pixels to values
+  function place(svg, handles) {
+    const group = svg.lastElementChild;
+    for (const [name, x, y, ink] of handles) {
+      if (!group.querySelector(`[data-handle="${name}"]`)) {
+        group.insertAdjacentHTML(
+          "beforeend",
+          `<g data-handle="${name}"><circle class="reach" r="16"/><circle class="handle" r="6"/></g>`,
+        );
+      }
+      const handle = group.querySelector(`[data-handle="${name}"]`);
+      handle.setAttribute("transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
+      handle.lastElementChild.style.stroke = `var(--${ink})`;
+    }
+  }
+
+  function listen(svg, pick, drag) {
+    let held; // what is dragged, where that began, and the state then
+    const move = (name, event) => {
+      const box = svg.getBoundingClientRect();
+      // A zoomed plot may be smaller than it was drawn.
+      drag(name, ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width);
+    };
+    svg.addEventListener("pointerdown", (event) => {
+      const name = event.button === 0 ? pick(event.target) : undefined;
+      if (!name) return;
+      event.preventDefault(); // no text is marked
+      svg.setPointerCapture(event.pointerId);
+      held = { name, from: event.clientX, state, moved: false };
+      frozen = { ...axes(), longest: dragging.longest };
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (!held) return;
+      held.moved ||= Math.abs(event.clientX - held.from) > 4; // until then a finger may be about to scroll
+      if (held.moved) move(held.name, event);
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      svg.addEventListener(end, () => {
+        if (!held) return;
+        const before = held.state;
+        held = frozen = undefined;
+        change(end === "pointercancel" ? before : {});
+      });
+    }
+    svg.addEventListener("click", (event) => {
+      const name = pick(svg); // where a click anywhere means something
+      if (name) move(name, event);
+    });
+  }
+
+  const toStep = (name, value) => clamp(name, Math.round(value / CONTROLS[name].step) * CONTROLS[name].step);
+
+  function start() {
+    if (isSetting(location.hash.slice(1))) state = read(location.hash.slice(1), START);
+    find(".content").hidden = false;
+    buildControls();
+    render();
+    drawTradeoff(FINE);
+    listen(
+      find("svg.before"),
+      (target) => target.closest("[data-handle]")?.dataset.handle,
+      (held, pixel) => {
+        const x = dragging.before(pixel);
+        const y = Number(held.at(-1));
+        if (held.startsWith("mean")) change({ mu: toStep("mu", y ? x : -x) });
+        else change({ [`var${y}`]: toStep(`var${y}`, (x - (y ? state.mu : -state.mu)) ** 2) });
+      },
+    );
+    listen(
+      find("svg.tradeoff"),
+      () => "D",
+      (_, pixel) => change({ D: toStep("D", dragging.tradeoff(pixel)) }),
+    );
+    window.addEventListener("hashchange", () => {
+      if (!isSetting(location.hash.slice(1))) return; // a heading of the page
+      change(read(location.hash.slice(1), START));
+      root.focus({ preventScroll: true });
+      root.scrollIntoView();
+    });
+    let width;
+    new ResizeObserver(() => {
+      const present = find("svg.before").parentElement.clientWidth;
+      if (present !== width) render();
+      width = present;
+    }).observe(root);
+  }
+
+  // In the frame of a notebook: take its theme, and all the height that is needed.
+  function settleInFrame() {
+    try {
+      const body = window.parent.document.body;
+      const frame = window.frameElement;
+      const adopt = () => {
+        const dark = body.dataset.jpThemeLight
+          ? body.dataset.jpThemeLight === "false"
+          : matchMedia("(prefers-color-scheme: dark)").matches;
+        document.documentElement.dataset.theme = dark ? "dark" : "light";
+      };
+      adopt();
+      new MutationObserver(adopt).observe(body, { attributeFilter: ["data-jp-theme-light"] });
+      new ResizeObserver(() => (frame.style.height = `${root.offsetHeight + 32}px`)).observe(root);
+    } catch {
+      // The frame stands in a foreign page: it keeps its height and its light theme.
+    }
+  }
+
+  if (window.parent !== window) settleInFrame();
+  start();
+})();

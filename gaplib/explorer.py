@@ -1,0 +1,76 @@
+"""The explorer of the Gaussian mixture: the page of the book, in a notebook.
+
+The explorer has no dependency. Its markup, its style, the script that computes and the one that draws lie in
+``data/explorer``. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
+"""
+
+import html
+from importlib import resources
+from urllib.parse import urlencode
+
+from gaplib import _checks
+from gaplib.models import GaussianMixture
+
+# The ranges of its controls: what the script was tried for.
+_RANGES = {"prior": (0.01, 0.99), "mu": (0, 4), "var0": (0.1, 8), "var1": (0.1, 8), "D": (0, 20)}
+
+
+def fragment() -> str:
+    """Return the explorer as a piece of HTML that needs no other file.
+
+    Returns
+    -------
+    str
+        To be put into the body of a page. The fragment of the page's address, if there is one, says where it begins.
+    """
+    body, style, numbers, page = (
+        resources.files("gaplib").joinpath("data", "explorer", name).read_text(encoding="utf-8")
+        for name in ("body.html", "style.css", "numbers.js", "page.js")
+    )
+    return f"{body}<style>\n{style}</style>\n<script>\n{numbers}</script>\n<script>\n{page}</script>\n"
+
+
+def show(model: GaussianMixture = GaussianMixture(0.75, 3, 1, 1), D: float = 4):
+    """Show the explorer below the cell, in JupyterLab or another notebook program, with or without a network.
+
+    Parameters
+    ----------
+    model : GaussianMixture
+        Where to begin: a prior in [0.01, 0.99], ``mu`` in [0, 4], variances in [0.1, 8]. They are rounded to two
+        decimals.
+    D : float in [0, 20]
+        The budget to begin with.
+
+    Returns
+    -------
+    IPython.display.HTML
+        What a notebook displays if it is the last value of a cell.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is not a `GaussianMixture`, or a number is out of its range.
+
+    Examples
+    --------
+    ``explorer.show(GaussianMixture(prior=0.75, mu=3, var0=1, var1=1), D=4)``
+    """
+    from IPython.display import HTML  # here, because a program that only computes has no use for it
+
+    _checks.instance("model", model, GaussianMixture)
+    given = {"prior": model.prior, "mu": model.mu, "var0": model.var0, "var1": model.var1, "D": D}
+    setting = {name: _checks.real(name, value, *_RANGES[name]) for name, value in given.items()}
+    page = fragment().replace('data-setting=""', f'data-setting="{html.escape(urlencode(setting))}"', 1)
+    document = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Explorer</title>{_STYLE}{page}</html>'
+    # The frame keeps the style of the notebook and that of the explorer apart. The script sets its height.
+    return HTML(
+        f'<div><iframe title="Explorer of the Gaussian mixture" srcdoc="{html.escape(document)}" '
+        'style="width: 100%; height: 75rem; border: 0"></iframe></div>'
+    )
+
+
+_STYLE = """<style>
+  html { color-scheme: light; background: #fff; font-family: system-ui, sans-serif; }
+  html[data-theme="dark"] { color-scheme: dark; background: #14181e; }
+  body { margin: 0 0.5rem; }
+</style>"""
