@@ -171,7 +171,7 @@ def test_the_inspection_finds_what_is_wrong(open_site):
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
-def test_solutions_open(open_site, site, way):
+def test_solutions_and_answers_open(open_site, site, way):
     tab, home, _ = open_site(way)
     chapters = [path for path in sorted((site / "notebooks").glob("*.html")) if path.stem[:2] < "14"]
     assert len(chapters) >= 13  # the rest are pages to look things up in, without exercises
@@ -183,6 +183,14 @@ def test_solutions_open(open_site, site, way):
             body = solution.locator("section").first
             assert not body.is_visible()
             solution.locator("button.toggle-button").click()
+            assert body.is_visible()
+        questions = tab.locator(".quick-question")
+        assert questions.count() >= 2
+        for question in questions.all():
+            answer = question.locator(".admonition.dropdown")
+            body = answer.locator("p").last
+            assert question.locator("p").nth(1).is_visible() and not body.is_visible()
+            answer.locator("button.toggle-button").press("Enter")  # from the keyboard
             assert body.is_visible()
 
 
