@@ -1,13 +1,10 @@
 """The site as a reader sees it: every page in a real browser, over http and from the disk, light and dark, wide and narrow."""
 
-import os
-import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 pytestmark = pytest.mark.slow
 
@@ -58,22 +55,6 @@ INSPECT = r"""
   return problems;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        missing = f"NO BROWSER: the site was not looked at. Install one of {', '.join(names)}."
-        if os.environ.get("CI"):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    with sync_playwright() as playwright:
-        # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 class Silent(SimpleHTTPRequestHandler):

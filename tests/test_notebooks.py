@@ -182,7 +182,9 @@ def test_it_asks_quick_questions_on_the_way(path, notebook):
         assert "?" in question and len(question.split()) <= 90 and 20 <= len(answer.split()) <= 90
     # A pause after a step: code or a figure stands before it, more of it before the next one, and all before the exercises.
     places = [0, *(number for number, _, _ in asked)]
-    (exercises,) = [i for i, cell in enumerate(notebook.cells) if re.search(r"^## Exercises$", cell.source, re.MULTILINE)]
+    (exercises,) = [
+        i for i, cell in enumerate(notebook.cells) if re.search(r"^## Exercises$", cell.source, re.MULTILINE)
+    ]
     assert places[-1] < exercises
     for before, here in zip(places, places[1:]):
         assert any(cell.cell_type == "code" for cell in notebook.cells[before:here])
