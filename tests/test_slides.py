@@ -209,3 +209,13 @@ def test_the_keyboard_leads_through_and_an_answer_waits_for_its_key(open_deck, d
     assert answer.evaluate("(e) => getComputedStyle(e).visibility") == "hidden"
     tab.keyboard.press("ArrowRight")
     assert answer.evaluate("(e) => getComputedStyle(e).visibility") == "visible"
+
+
+@pytest.mark.slow
+def test_the_handout_has_a_page_for_each_slide_and_the_answers(open_deck, decks):
+    tab, _ = open_deck(decks[0])
+    slides, answers = (tab.locator(selector).count() for selector in ("section section", ".answer"))
+    tab.goto(decks[0].as_uri() + "?print-pdf")
+    tab.wait_for_selector(".pdf-page")
+    assert tab.locator(".pdf-page").count() == slides
+    assert tab.locator(".pdf-page .answer:visible").count() == answers > 0
