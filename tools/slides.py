@@ -1,10 +1,9 @@
-"""Make the slides of the course, a deck for each session of the guide: `python tools/slides.py [--out FOLDER]`.
+"""Make the slides of the course, a deck for each session of the guide: `python tools/slides.py`.
 
 The guide, book/teaching.md, says which chapters a session has. The notebooks say what of them is on a slide: a cell
 with the slide type Slide begins one, a cell with the type `-` goes on with it, and a cell without a type is left out.
 """
 
-import argparse
 import re
 import shutil
 from pathlib import Path
@@ -26,7 +25,7 @@ def sessions():
             "number": int(number),
             "title": title,
             "chapters": re.findall(r"\{doc\}`/notebooks/(\w+)`", re.search(r"^Chapters: .+$", text, re.MULTILINE)[0]),
-            "outcomes": re.search(r"\*\*Afterwards a student can\*\*\n\n((?:[-  ].+\n)+)", text)[1],
+            "outcomes": re.search(r"\*\*Afterwards a student can\*\*\n\n((?:[- ].+\n)+)", text)[1],
         }
         for number, title, text in zip(parts[::3], parts[1::3], parts[2::3])
     ]
@@ -41,7 +40,7 @@ def title_of(stem):
 
 
 def exercises(stem):
-    """Return the exercises of a chapter as (label, title, grade)."""
+    """Return the exercises of a chapter as (title, grade, label)."""
     prose = "\n\n".join(cell.source for cell in notebook(stem).cells if cell.cell_type == "markdown")
     return re.findall(r"^:::\{exercise\} (.+) · ★+ (\w+)\n:label: (\S+)", prose, re.MULTILINE)
 
@@ -113,39 +112,35 @@ def shown(cell):
     return f"```text\n{''.join(output.text for output in cell.outputs).rstrip()}\n```"
 
 
+def chosen(stem):
+    """Yield id, slide type and MyST of the cells of a chapter that are on a slide; every slide gets a title."""
+    section = ""
+    for cell in notebook(stem).cells:
+        headings = re.findall(r"^#{2,3} (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else []
+        kind = cell.metadata.get("slideshow", {}).get("slide_type")
+        if kind:
+            source = cell.source if cell.cell_type == "markdown" else shown(cell)
+            source = re.sub(r"^\([\w-]+\)=\n", "", source, flags=re.MULTILINE)  # labels
+            if source.startswith("# "):
+                source = opening(source)
+            elif kind == "slide" and not re.match("#|::::", source):
+                source = f"## {section}\n\n{source}"
+            yield cell.id, kind, source
+        section = headings[-1] if headings else section
+
+
 def deck(session):
     """Return the slides of one session as a notebook of markdown cells."""
-    chosen = [(None, "slide", first_slide(session))]
-    labels = []
-    for stem in session["chapters"]:
-        section = ""
-        for cell in notebook(stem).cells:
-            if cell.cell_type == "markdown" and (headings := re.findall(r"^#{2,3} (.+)$", cell.source, re.MULTILINE)):
-                section = headings[0]  # of the cell, if it begins with one
-            kind = cell.metadata.get("slideshow", {}).get("slide_type")
-            if kind:
-                source = cell.source if cell.cell_type == "markdown" else shown(cell)
-                source = re.sub(r"^\([\w-]+\)=\n", "", source, flags=re.MULTILINE)  # labels
-                if source.startswith("# "):
-                    source = opening(source)
-                elif kind == "slide" and not re.match("#|::::", source):
-                    source = f"## {section}\n\n{source}"
-                labels += re.findall(r"\$\$ \((eq-[\w-]+)\)", source)
-                chosen.append((cell.id, kind, source))
-            if cell.cell_type == "markdown" and headings:
-                section = headings[-1]
-    chosen.append((None, "slide", last_slide(session)))
-    called, numbers = names(), {label: number for number, label in enumerate(labels, 1)}
-    cells = []
-    for place, (name, kind, source) in enumerate(chosen):
+    slides = [cell for stem in session["chapters"] for cell in chosen(stem)]
+    slides = [("first", "slide", first_slide(session)), *slides, ("last", "slide", last_slide(session))]
+    labels = re.findall(r"\$\$ \((eq-[\w-]+)\)", "\n".join(source for _, _, source in slides))
+    numbers, called, cells = {label: number for number, label in enumerate(labels, 1)}, names(), []
+    for name, kind, source in slides:
         try:
             text = plain(source, called, numbers)
         except (KeyError, ValueError) as error:
             raise ValueError(f"cell {name}: {error}") from error
-        # The ids become anchors of the page.
-        cells.append(
-            nbformat.v4.new_markdown_cell(text, id=f"slide-{place}", metadata={"slideshow": {"slide_type": kind}})
-        )
+        cells.append(nbformat.v4.new_markdown_cell(text, id=name, metadata={"slideshow": {"slide_type": kind}}))
     title = f"Session {session['number']}: {session['title']}"
     return nbformat.v4.new_notebook(cells=cells, metadata={"title": title})
 
@@ -170,7 +165,7 @@ def last_slide(session):
 
 
 def write(out):
-    """Write all decks and what they need into the folder `out`, and return their paths."""
+    """Write all decks and what they need into the folder `out`, which is made anew, and return their paths."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     exporter = SlidesExporter(template_file="slides.html.j2", extra_template_paths=[str(ROOT / "tools")])
@@ -185,12 +180,6 @@ def write(out):
     return paths
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "slides", help="folder that is made anew")
-    for path in write(parser.parse_args().out):
-        print(path)
-
-
 if __name__ == "__main__":
-    main()
+    for path in write(ROOT / "_build" / "slides"):
+        print(path)
