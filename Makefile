@@ -6,13 +6,14 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 
-.PHONY: help book test test-fast site notebooks lab bench env lock clean
+.PHONY: help book test test-fast site slides notebooks lab bench env lock clean
 
 help:
 	@echo "make book       run every notebook and build the site into _build/html"
 	@echo "make test       run every check"
 	@echo "make test-fast  the checks that take less than two minutes together"
 	@echo "make site       build the site from the committed outputs, without running anything"
+	@echo "make slides     make the slides of the course, in _build/slides"
 	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      print times, each with the quality reached"
@@ -31,6 +32,9 @@ test-fast: env
 
 site: env
 	$(BIN)/python tools/build_site.py
+
+slides: env
+	$(BIN)/python tools/slides.py
 
 notebooks: env
 	$(BIN)/python tools/notebooks.py

@@ -1,8 +1,11 @@
-"""The site, built once for all tests that look at it."""
+"""The site, built once for all tests that look at it, and the browser that looks."""
 
 import fcntl
+import os
+import shutil
 
 import pytest
+from playwright.sync_api import sync_playwright
 from site_builder import run_site
 
 
@@ -33,3 +36,19 @@ def built_site(tmp_path_factory, worker_id):
 def site(built_site):
     """The site without a public address, as a fresh clone builds it."""
     return built_site("")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        missing = f"NO BROWSER: what it should show was not looked at. Install one of {', '.join(names)}."
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with sync_playwright() as playwright:
+        # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()

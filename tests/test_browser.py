@@ -1,13 +1,10 @@
 """The site as a reader sees it: every page in a real browser, over http and from the disk, light and dark, wide and narrow."""
 
-import os
-import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 pytestmark = pytest.mark.slow
 
@@ -58,22 +55,6 @@ INSPECT = r"""
   return problems;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        missing = f"NO BROWSER: the site was not looked at. Install one of {', '.join(names)}."
-        if os.environ.get("CI"):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    with sync_playwright() as playwright:
-        # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 class Silent(SimpleHTTPRequestHandler):
@@ -171,7 +152,7 @@ def test_the_inspection_finds_what_is_wrong(open_site):
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
-def test_solutions_open(open_site, site, way):
+def test_solutions_and_answers_open(open_site, site, way):
     tab, home, _ = open_site(way)
     chapters = [path for path in sorted((site / "notebooks").glob("*.html")) if path.stem[:2] < "14"]
     assert len(chapters) >= 13  # the rest are pages to look things up in, without exercises
@@ -183,6 +164,14 @@ def test_solutions_open(open_site, site, way):
             body = solution.locator("section").first
             assert not body.is_visible()
             solution.locator("button.toggle-button").click()
+            assert body.is_visible()
+        questions = tab.locator(".quick-question")
+        assert questions.count() >= 2
+        for question in questions.all():
+            answer = question.locator(".admonition.dropdown")
+            body = answer.locator("p").last
+            assert question.locator("p").nth(1).is_visible() and not body.is_visible()
+            answer.locator("button.toggle-button").press("Enter")  # from the keyboard
             assert body.is_visible()
 
 

@@ -147,6 +147,49 @@ def test_it_has_three_exercises_each_with_a_solution_that_runs(path, notebook):
     assert min(solutions.values()) >= 1, "a solution without a cell that runs"
 
 
+GRADES = {"★ easy": 1, "★★ medium": 2, "★★★ hard": 3}
+
+
+def test_its_exercises_say_how_hard_they_are_and_get_harder(path, notebook):
+    if path.stem in REFERENCE:
+        return
+    titles = re.findall(r"^:::\{exercise\} (.+)$", prose(notebook), re.MULTILINE)
+    grades = [GRADES[title.split(" · ")[1]] for title in titles]
+    assert grades == sorted(grades)
+    assert grades[0] == 1 < grades[-1]
+
+
+def quick_questions(notebook):
+    """The cells with a quick question, as (number of the cell, question, answer); the answer must be folded."""
+    form = (
+        r"::::\{admonition\} Quick question\n:class: hint quick-question\n\n(.+)\n\n"
+        r":::\{admonition\} Answer\n:class: dropdown\n\n(.+)\n:::\n::::"
+    )
+    for number, cell in enumerate(notebook.cells):
+        if "Quick question" in cell.source:
+            match = re.fullmatch(form, cell.source, re.DOTALL)
+            assert match, f"not a quick question with a folded answer: {cell.source}"
+            yield number, *match.groups()
+
+
+def test_it_asks_quick_questions_on_the_way(path, notebook):
+    asked = list(quick_questions(notebook))
+    if path.stem in REFERENCE:
+        assert not asked
+        return
+    assert len(asked) >= 2
+    for _, question, answer in asked:  # under a minute: short, and an answer that says why
+        assert "?" in question and len(question.split()) <= 90 and 20 <= len(answer.split()) <= 90
+    # A pause after a step: code or a figure stands before it, more of it before the next one, and all before the exercises.
+    places = [0, *(number for number, _, _ in asked)]
+    (exercises,) = [
+        i for i, cell in enumerate(notebook.cells) if re.search(r"^## Exercises$", cell.source, re.MULTILINE)
+    ]
+    assert places[-1] < exercises
+    for before, here in zip(places, places[1:]):
+        assert any(cell.cell_type == "code" for cell in notebook.cells[before:here])
+
+
 def test_it_ends_with_a_summary_and_its_claims(notebook):
     assert re.search(r"^## Summary$", prose(notebook), re.MULTILINE)
     *_, before, last = notebook.cells

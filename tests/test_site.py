@@ -74,8 +74,9 @@ def test_every_public_module_is_in_the_reference():
     assert sorted(listed) == sorted(modules)
 
 
-def test_mathjax_is_the_recorded_one():
-    folder = ROOT / "book" / "extra" / "mathjax"
+@pytest.mark.parametrize("name", ["extra/mathjax", "reveal"])
+def test_what_is_vendored_is_the_recorded_one(name):
+    folder = ROOT / "book" / name
     recorded = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
     present = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
     assert set(present) == set(recorded) | {"README.md", "SHA256SUMS"}

@@ -1,0 +1,221 @@
+"""The course: the plan of the teaching guide, and the slides that are made from it and from the notebooks."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import notebooks as notebook_tool  # noqa: E402  (found by the line above)
+import slides as tool  # noqa: E402
+
+GUIDE = (ROOT / "book" / "teaching.md").read_text()
+SESSIONS = tool.sessions()
+CHAPTERS = [
+    path.stem for path in notebook_tool.committed() if path.stem[:2] < "14"
+]  # the rest are to look things up in
+
+
+# The guide
+
+
+def test_six_sessions_cover_the_chapters_in_order():
+    assert [session["number"] for session in SESSIONS] == [1, 2, 3, 4, 5, 6]
+    assert [stem for session in SESSIONS for stem in session["chapters"]] == CHAPTERS
+
+
+def test_minutes_add_up():
+    promised = int(re.search(r"Each session takes (\d+) minutes", GUIDE)[1])
+    lecture = int(re.search(r"\*\*One lecture\.\*\* (\d+) minutes", GUIDE)[1])
+    tables = re.findall(r"^\| minutes \| what \|\n\|.+\|\n((?:\| .+\n)+)", GUIDE, re.MULTILINE)
+    sums = [sum(int(line.split("|")[1]) for line in table.splitlines()) for table in tables]
+    assert sums == [promised] * 6 + [lecture]
+
+
+def test_every_session_says_what_a_student_can_do_afterwards():
+    assert all(len(re.findall(r"^- ", session["outcomes"], re.MULTILINE)) >= 3 for session in SESSIONS)
+
+
+def test_times_and_order_are_those_of_the_chapters():
+    rows = re.findall(r"^\| (\d+) \| \{doc\}`/notebooks/(\w+)` \| (.*?) ?\| (\d+ seconds) \|$", GUIDE, re.MULTILINE)
+    assert [stem for _, stem, _, _ in rows] == CHAPTERS
+    for number, stem, before, seconds in rows:
+        text = " ".join(tool.notebook(stem).cells[0].source.split())
+        needs = re.search(r"\*\*Before you start\*\*:(.+)\*\*Running time\*\*: under (\d+ seconds)", text)
+        chapters = sorted(int(chapter) for chapter in re.findall(r"\{doc\}`(?:/notebooks/)?(\d+)_", needs[1]))
+        assert (number, before, seconds) == (str(int(stem[:2])), ", ".join(map(str, chapters)), needs[2])
+
+
+def test_every_misconception_leads_to_a_place_in_a_chapter():
+    rows = re.search(r"\| what students think .+\n\|.+\n((?:\| .+\n)+)", GUIDE)[1].splitlines()
+    assert len(rows) >= 10
+    prose = "\n".join(cell.source for stem in CHAPTERS for cell in tool.notebook(stem).cells)
+    for row in rows:
+        (label,) = re.findall(r"\{prf:ref\}`([\w-]+)` \|$|\{ref\}`[^`]+ <([\w-]+)>` \|$", row)
+        label = "".join(label)
+        assert re.search(rf"^(\({label}\)=|:label: {label})$", prose, re.MULTILINE), label
+
+
+# From MyST to slides
+
+
+PLAIN = {
+    "### A {term}`prior`": "## A prior",
+    "By {prf:ref}`thm-x` and {eq}`eq-x`": "By Theorem *Closer* and (7)",
+    "{doc}`/notebooks/02_game` {cite}`huang2017`": "*The game* (Huang et al., 2017)",
+    "$$ x $$ (eq-x)": "$$ x \\tag{7} $$",
+    "for $x$, or": 'for <span class="joined">$x$,</span> or',
+    ":::{prf:theorem} Closer\n:label: thm-x\n\nIt *is*.\n:::": (
+        '<div class="theorem">\n\n**Theorem.** Closer\n\nIt *is*.\n\n</div>'
+    ),
+}
+
+
+@pytest.mark.parametrize("source", PLAIN)
+def test_a_cell_becomes_plain(source):
+    names = {"thm-x": "Theorem *Closer*", "huang2017": "(Huang et al., 2017)", "02_game": "*The game*"}
+    assert tool.plain(source, names, {"eq-x": 7}) == PLAIN[source]
+
+
+@pytest.mark.parametrize("source", [":::{exercise} One\n:::", "{download}`x`", ":::{prf:proof}\nAs is.\n:::"])
+def test_what_no_slide_can_show_is_refused(source):
+    with pytest.raises(ValueError, match="no slide can show"):
+        tool.plain(source, {}, {})
+
+
+def test_a_formula_that_is_on_no_slide_is_not_referred_to():
+    with pytest.raises(KeyError, match="eq-x"):
+        tool.plain("see {eq}`eq-x`", {}, {})
+
+
+@pytest.mark.parametrize("stem", CHAPTERS)
+def test_exercises_and_solutions_are_on_no_slide(stem):
+    cells = tool.notebook(stem).cells
+    begin = next(i for i, cell in enumerate(cells) if re.search(r"^## Exercises$", cell.source, re.MULTILINE))
+    assert not [cell.id for cell in cells[begin:] if "slideshow" in cell.metadata]
+
+
+def test_every_chapter_has_its_quick_questions_and_figures_on_slides():
+    for session in SESSIONS:
+        text = "\n".join(cell.source for cell in tool.deck(session).cells)
+        cells = [cell for stem in session["chapters"] for cell in tool.notebook(stem).cells]
+        asked = sum(cell.source.startswith("::::{admonition} Quick question") for cell in cells)
+        assert text.count("## Quick question") == asked
+        assert text.count("<figure>") >= 2 * len(session["chapters"])
+
+
+# In a browser
+
+# What is wrong with the slide that is shown, as a list of sentences.
+INSPECT = r"""
+() => {
+  const slide = Reveal.getCurrentSlide(), edge = slide.getBoundingClientRect(), problems = [];
+  const parts = ":is(h1, h2, p, li, pre, table, figure, img, mjx-container, div):not(mjx-assistive-mml *)";
+  for (const part of slide.querySelectorAll(parts)) {
+    const box = part.getBoundingClientRect();
+    const begin = part.textContent.trim().slice(0, 40);
+    const below = box.bottom > edge.bottom - 8 || box.right > edge.right - 20;
+    const before = box.left < edge.left || box.top < edge.top;
+    if (below || before) problems.push(`${part.tagName} leaves the slide: ${begin}`);
+    if (part.tagName == "PRE" && part.scrollWidth > part.clientWidth) problems.push(`code is cut off: ${begin}`);
+    const seen = part.naturalWidth && part.alt && box.height >= 250;
+    if (part.tagName == "IMG" && !seen) problems.push(`figure not shown: ${part.alt}`);
+  }
+  const size = parseFloat(getComputedStyle(slide).fontSize);
+  if (size < 20) problems.push(`text of ${size} px`);
+  if (!slide.querySelector("h1, h2")) problems.push("no title");
+  if (slide.querySelector("mjx-merror")) problems.push("mathematics error");
+  const texts = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    const isCode = parentElement.closest("pre, code, mjx-container");
+    if (!isCode && /[$\\]|:::|\{\w+\}`/.test(data)) problems.push(`raw: ${data}`);
+  }
+  return problems;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def decks(tmp_path_factory):
+    return tool.write(tmp_path_factory.mktemp("slides") / "decks")
+
+
+@pytest.fixture
+def open_deck(browser):
+    """A function that opens a deck from the disk, without a network; returns the tab and what goes wrong."""
+    contexts = []
+
+    def open_tab(path):
+        context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
+        contexts.append(context)
+        tab, problems, home = context.new_page(), [], path.parent.as_uri()
+        tab.on("request", lambda r: None if r.url.startswith((home, "data:")) else problems.append(f"asks for {r.url}"))
+        tab.on("requestfailed", lambda request: problems.append(f"failed: {request.url}"))
+        tab.on("console", lambda m: problems.append(f"console: {m.text}") if m.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: problems.append(f"script error: {error}"))
+        tab.goto(path.as_uri())
+        tab.wait_for_function("Reveal.isReady()")
+        return tab, problems
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(1, 7))
+def test_every_slide_fits(open_deck, decks, number):
+    tab, problems = open_deck(decks[number - 1])
+    total = tab.evaluate("Reveal.getTotalSlides()")
+    assert 20 <= total <= 50
+    for place in range(total):
+        tab.evaluate(f"Reveal.slide({place})")
+        problems += [f"slide {place + 1}: {problem}" for problem in tab.evaluate(INSPECT)]
+    assert problems == [], "\n" + "\n".join(problems)
+
+
+@pytest.mark.slow
+def test_the_inspection_finds_what_is_wrong(open_deck, decks):
+    tab, problems = open_deck(decks[0])
+    tab.evaluate(
+        r"""Reveal.getCurrentSlide().innerHTML = `<p style="width: 1400px">wide</p><p>$x$</p><img src="gone.png">
+        <pre style="width: 40px; overflow: auto">a long line of code</pre><p style="margin-top: 700px">low</p>`"""
+    )
+    found = " | ".join(tab.evaluate(INSPECT))
+    for problem in (
+        "leaves the slide: wide",
+        "raw: $x$",
+        "figure not shown",
+        "code is cut off",
+        "leaves the slide: low",
+        "no title",
+    ):
+        assert problem in found
+    tab.wait_for_function("[...document.images].every((image) => image.complete)")
+    assert any("gone.png" in problem for problem in problems)
+
+
+@pytest.mark.slow
+def test_the_keyboard_leads_through_and_an_answer_waits_for_its_key(open_deck, decks):
+    tab, _ = open_deck(decks[0])
+    for _ in range(tab.evaluate("Reveal.getTotalSlides()")):
+        if tab.evaluate("Boolean(Reveal.getCurrentSlide().querySelector('.answer'))"):
+            break
+        tab.keyboard.press("ArrowRight")
+    answer = tab.locator("section.present .answer")
+    assert answer.evaluate("(e) => getComputedStyle(e).visibility") == "hidden"
+    tab.keyboard.press("ArrowRight")
+    assert answer.evaluate("(e) => getComputedStyle(e).visibility") == "visible"
+
+
+@pytest.mark.slow
+def test_the_handout_has_a_page_for_each_slide_and_the_answers(open_deck, decks):
+    tab, _ = open_deck(decks[0])
+    slides, answers = (tab.locator(selector).count() for selector in ("section section", ".answer"))
+    tab.goto(decks[0].as_uri() + "?print-pdf")
+    tab.wait_for_selector(".pdf-page")
+    assert tab.locator(".pdf-page").count() == slides
+    assert tab.locator(".pdf-page .answer:visible").count() == answers > 0

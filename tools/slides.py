@@ -1,0 +1,185 @@
+"""Make the slides of the course, a deck for each session of the guide: `python tools/slides.py`.
+
+The guide, book/teaching.md, says which chapters a session has. The notebooks say what of them is on a slide: a cell
+with the slide type Slide begins one, a cell with the type `-` goes on with it, and a cell without a type is left out.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+from nbconvert import SlidesExporter
+from pybtex.database import parse_file
+
+ROOT = Path(__file__).resolve().parent.parent
+THEOREMS = "theorem|lemma|proposition|corollary|definition"
+
+
+def sessions():
+    """Return the sessions of the guide: number, title, stems of the chapters, what a student can do afterwards."""
+    guide = (ROOT / "book" / "teaching.md").read_text()
+    parts = re.split(r"^### Session (\d+): (.+)$", guide, flags=re.MULTILINE)[1:]
+    return [
+        {
+            "number": int(number),
+            "title": title,
+            "chapters": re.findall(r"\{doc\}`/notebooks/(\w+)`", re.search(r"^Chapters: .+$", text, re.MULTILINE)[0]),
+            "outcomes": re.search(r"\*\*Afterwards a student can\*\*\n\n((?:[- ].+\n)+)", text)[1],
+        }
+        for number, title, text in zip(parts[::3], parts[1::3], parts[2::3])
+    ]
+
+
+def notebook(stem):
+    return nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4)
+
+
+def title_of(stem):
+    return notebook(stem).cells[0].source.split("\n", 1)[0].removeprefix("# ")
+
+
+def exercises(stem):
+    """Return the exercises of a chapter as (title, grade, label)."""
+    prose = "\n\n".join(cell.source for cell in notebook(stem).cells if cell.cell_type == "markdown")
+    return re.findall(r"^:::\{exercise\} (.+) · ★+ (\w+)\n:label: (\S+)", prose, re.MULTILINE)
+
+
+def names():
+    """Return what a slide calls the things that a page links to: works, chapters, theorems, exercises."""
+    found = {key: f"({author_and_year(work)})" for key, work in works().items()}
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        found[path.stem] = f"*{title_of(path.stem)}*"
+        prose = "\n\n".join(cell.source for cell in notebook(path.stem).cells if cell.cell_type == "markdown")
+        for kind, title, label in re.findall(rf":::\{{prf:({THEOREMS})\}} (.+)\n:label: (\S+)", prose):
+            found[label] = f"{kind.capitalize()} *{title}*"
+        for title, _, label in exercises(path.stem):
+            found[label] = f"exercise *{title}*"
+    return found
+
+
+def works():
+    return parse_file(ROOT / "book" / "references.bib").entries
+
+
+def author_and_year(work):
+    last = [" ".join(person.prelast_names + person.last_names).strip("{}") for person in work.persons["author"]]
+    who = last[0] if len(last) == 1 else " and ".join(last) if len(last) == 2 else f"{last[0]} et al."
+    return f"{who}, {work.fields['year']}"
+
+
+def plain(source, names, numbers):
+    """Turn the MyST of a cell into what nbconvert understands; `numbers` are those of the deck's labelled formulas."""
+    source = re.sub(r"^#+ ", "## ", source)
+    source = re.sub(
+        rf"^:::\{{prf:({THEOREMS})\}} (.+)\n:label: .+\n\n((?s:.+?))\n:::$",
+        lambda match: f'<div class="theorem">\n\n**{match[1].capitalize()}.** {match[2]}\n\n{match[3]}\n\n</div>',
+        source,
+        flags=re.MULTILINE,
+    )
+    source = re.sub(
+        r"^::::\{admonition\} (.+)\n:class: .+\n\n((?s:.+?))\n\n:::\{admonition\} Answer\n.+\n\n((?s:.+?))\n:::\n::::$",
+        '## \\1\n\n<div class="question">\n\n\\2\n\n</div>\n\n<div class="answer fragment">\n\n\\3\n\n</div>',
+        source,
+        flags=re.MULTILINE,
+    )
+    source = re.sub(r"\$\$ \((eq-[\w-]+)\)", lambda match: f"\\tag{{{numbers[match[1]]}}} $$", source)
+    source = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({numbers[match[1]]})", source)
+    source = re.sub(r"\{term\}`(.+?)`", r"\1", source)
+    source = re.sub(r"\{(?:doc|ref|prf:ref|cite)\}`(?:/notebooks/)?([\w-]+)`", lambda match: names[match[1]], source)
+    # Punctuation stays with the formula before it.
+    source = re.sub(r"(?<![$\\])(\$[^$]+\$(?!\$)[.,;:?!)]+)", r'<span class="joined">\1</span>', source)
+    if left := re.search(r":::|\{[\w:]+\}`", source):
+        raise ValueError(f"no slide can show {source[left.start() :][:60]!r}")
+    return source
+
+
+def opening(source):
+    """Return the first slide of a chapter: its title and its goals."""
+    title, goals = re.match(r"# (.+)\n(?s:.+)\*\*You will learn\*\*\n\n((?s:.+?))\n\n\*\*", source).groups()
+    return f'<div class="opening">\n\n# {title}\n\n</div>\n\n{goals}'
+
+
+def shown(cell):
+    """Return a code cell as markdown: its code if the metadata asks for it, else its figure, else what it prints."""
+    if cell.metadata.slideshow.get("code"):
+        return f"```python\n{cell.source}\n```"
+    for output in cell.outputs:
+        if "image/png" in output.get("data", {}):
+            alt = cell.metadata.mystnb.image.alt.replace('"', "&quot;")
+            data = output.data["image/png"].replace("\n", "")
+            return f'<figure><img alt="{alt}" src="data:image/png;base64,{data}"></figure>'
+    return f"```text\n{''.join(output.text for output in cell.outputs).rstrip()}\n```"
+
+
+def chosen(stem):
+    """Yield id, slide type and MyST of the cells of a chapter that are on a slide; every slide gets a title."""
+    section = ""
+    for cell in notebook(stem).cells:
+        headings = re.findall(r"^#{2,3} (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else []
+        kind = cell.metadata.get("slideshow", {}).get("slide_type")
+        if kind:
+            source = cell.source if cell.cell_type == "markdown" else shown(cell)
+            source = re.sub(r"^\([\w-]+\)=\n", "", source, flags=re.MULTILINE)  # labels
+            if source.startswith("# "):
+                source = opening(source)
+            elif kind == "slide" and not re.match("#|::::", source):
+                source = f"## {section}\n\n{source}"
+            yield cell.id, kind, source
+        section = headings[-1] if headings else section
+
+
+def deck(session):
+    """Return the slides of one session as a notebook of markdown cells."""
+    slides = [cell for stem in session["chapters"] for cell in chosen(stem)]
+    slides = [("first", "slide", first_slide(session)), *slides, ("last", "slide", last_slide(session))]
+    labels = re.findall(r"\$\$ \((eq-[\w-]+)\)", "\n".join(source for _, _, source in slides))
+    numbers, called, cells = {label: number for number, label in enumerate(labels, 1)}, names(), []
+    for name, kind, source in slides:
+        try:
+            text = plain(source, called, numbers)
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"cell {name}: {error}") from error
+        cells.append(nbformat.v4.new_markdown_cell(text, id=name, metadata={"slideshow": {"slide_type": kind}}))
+    title = f"Session {session['number']}: {session['title']}"
+    return nbformat.v4.new_notebook(cells=cells, metadata={"title": title})
+
+
+def first_slide(session):
+    chapters = "\n".join(f"- {title_of(stem)}" for stem in session["chapters"])
+    return (
+        f'<div class="opening">\n\nGenerative adversarial privacy, session {session["number"]}\n\n'
+        f"# {session['title']}\n\n</div>\n\n{chapters}"
+    )
+
+
+def last_slide(session):
+    grades = {grade: [] for grade in ("easy", "medium", "hard")}
+    for stem in session["chapters"]:
+        for title, grade, _ in exercises(stem):
+            grades[grade].append(f"{title} ({int(stem[:2])})")
+    lines = "\n".join(f"- *{grade}*: {'; '.join(titles)}" for grade, titles in grades.items())
+    return (
+        f"## What you can do now\n\n{session['outcomes']}\n\n**Exercises**, with the number of their chapter\n\n{lines}"
+    )
+
+
+def write(out):
+    """Write all decks and what they need into the folder `out`, which is made anew, and return their paths."""
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    exporter = SlidesExporter(template_file="slides.html.j2", extra_template_paths=[str(ROOT / "tools")])
+    paths = []
+    for session in sessions():
+        page, _ = exporter.from_notebook_node(deck(session))
+        paths.append(out / f"session_{session['number']}.html")
+        paths[-1].write_text(page)
+    shutil.copytree(ROOT / "book" / "extra" / "mathjax", out / "mathjax")
+    shutil.copytree(ROOT / "book" / "reveal", out / "reveal")
+    shutil.copy(ROOT / "tools" / "slides.css", out)
+    return paths
+
+
+if __name__ == "__main__":
+    for path in write(ROOT / "_build" / "slides"):
+        print(path)
