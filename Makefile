@@ -17,7 +17,7 @@ help:
 	@echo "make site       build the site from the committed outputs, without running anything"
 	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
 	@echo "make lab        open the notebooks in JupyterLab"
-	@echo "make assignments make an nbgrader course of the assignments in _build/assignments, or in COURSE=folder"
+	@echo "make assignments  make an nbgrader course in _build/assignments, or in COURSE=folder"
 	@echo "make bench      print times, each with the quality reached"
 	@echo "make env        create .venv from requirements.lock"
 	@echo "make lock       renew requirements.lock and environment.yml from pyproject.toml"

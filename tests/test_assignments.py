@@ -168,6 +168,13 @@ def test_points_are_100_and_told_in_the_table_and_in_the_tasks(name):
     assert sum(points.values()) == 100
 
 
+def test_the_page_tells_who_marks_what():
+    page = (ROOT / "book" / "assignments.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|.*\| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    told = {name: (int(program), int(person)) for name, program, person in rows}
+    assert told == {name: (sum(automatic(name).values()), 100 - sum(automatic(name).values())) for name in NAMES}
+
+
 @EACH
 def test_the_source_is_well_formed(name):
     notebook = source(name)
