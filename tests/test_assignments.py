@@ -73,6 +73,10 @@ MISTAKES = {
 }
 
 
+# Only the model solution trains with TensorFlow, which takes longer than all the rest: the others leave that answer out.
+LEFT_OUT = {"learning": {"report": "test-report"}}
+
+
 def source(name):
     return nbformat.read(assignments.TEMPLATE / "source" / name / f"{name}.ipynb", as_version=4)
 
@@ -135,7 +139,8 @@ def marked(released):
         hand_in(released, "right", name, reference(name))
         hand_in(released, "empty", name, {})
         for student, (cell, right, wrong, _) in MISTAKES[name].items():
-            hand_in(released, student, name, with_mistake(name, cell, right, wrong))
+            answers = with_mistake(name, cell, right, wrong)
+            hand_in(released, student, name, {k: v for k, v in answers.items() if k not in LEFT_OUT.get(name, {})})
         assignments.nbgrader(released, "autograde", name)
     with Gradebook(f"sqlite:///{released / 'gradebook.db'}") as gradebook:
         return {
@@ -234,8 +239,8 @@ def test_a_mistake_costs_its_own_points_and_no_others(marked, name, student):
     *_, costs = MISTAKES[name][student]
     scores = marked[name][student]
     lost = [cell for cell, points in automatic(name).items() if scores[cell] != points]
-    assert lost == costs
-    assert all(scores[cell] == 0 for cell in costs)
+    assert lost == costs + list(LEFT_OUT.get(name, {}).values())
+    assert all(scores[cell] == 0 for cell in lost)
 
 
 @pytest.mark.slow
