@@ -73,6 +73,98 @@ MISTAKES = {
 }
 
 
+# Right answers that look different from the model solution: other types, other algorithms.
+OTHERWISE = {
+    "binary_game": {
+        "released": """
+def released(joint, keep):
+    table = [[0.0, 0.0], [0.0, 0.0]]
+    for x in (0, 1):
+        for y in (0, 1):
+            table[x][y] += joint[x, y] * keep[x, y]
+            table[1 - x][y] += joint[x, y] * (1 - keep[x, y])
+    return np.array(table)
+""",
+        "simulated-accuracy": """
+def simulated_accuracy(joint, keep, n, seed):
+    rng = np.random.default_rng(seed)
+    right = 0
+    x = (rng.random(n) < joint[1].sum()).astype(int)
+    y = (rng.random(n) < posterior(joint)[x, 1]).astype(int)
+    x_hat = x ^ (rng.random(n) >= keep[x, y])
+    for k, row in enumerate(released(joint, keep)):
+        right += ((x_hat == k) & (y == (0 if row[0] > row[1] else 1))).sum()
+    return right / n
+""",
+        "pdd-program": """
+def pdd_program(joint, D):
+    flipped = {(i, j): pulp.LpVariable(f"f{i}{j}", 0, joint[i, j]) for i in (0, 1) for j in (0, 1)}
+    program, t = pulp.LpProblem("mass", pulp.LpMinimize), pulp.LpVariable.dicts("t", [0, 1])
+    program += t[0] + t[1]
+    for k, j in flipped:
+        program += t[k] >= joint[k, j] - flipped[k, j] + flipped[1 - k, j]
+    program += sum(flipped.values()) <= D
+    return program
+""",
+    },
+    "gaussian_mixture": {
+        "boundaries": """
+def boundaries(p, m0, m1, v0, v1):
+    constant = m0**2 * v1 - m1**2 * v0 + 2 * v0 * v1 * np.log(p / (1 - p) * np.sqrt(v0 / v1))
+    roots = np.roots([v1 - v0, 2 * (m1 * v0 - m0 * v1), constant])
+    return sorted(roots.real) if np.isreal(roots).all() else []
+""",
+        "accuracy": """
+def accuracy(p, m0, m1, v0, v1):
+    cuts, total = [-np.inf, *boundaries(p, m0, m1, v0, v1), np.inf], 0
+    for cut in zip(cuts[:-1], cuts[1:]):
+        total += max(w * np.ptp(norm.cdf(cut, m, v**0.5)) for w, m, v in ((1 - p, m0, v0), (p, m1, v1)))
+    return total
+""",
+        "best-shift-noise": """
+def best_shift_noise(p, mu, var, D):
+    from scipy.optimize import minimize_scalar
+
+    c = p * (1 - p)
+    longest = min(np.sqrt(D / c), 2 * mu)
+    found = minimize_scalar(
+        lambda beta: (2 * mu - beta) / np.sqrt(var + D - c * beta**2), bounds=(0, longest), method="bounded"
+    )
+    return found.x, np.sqrt(D - c * found.x**2)
+""",
+    },
+    "learning": {
+        "train-adversary": """
+def train_adversary(table):
+    return np.log(table[:, 1] / table[:, 0])
+""",
+        "learn": """
+def learn(joint, D):
+    theta, z, mean, square, seen = np.full(4, 2.0), np.zeros(2), 0, 0, []
+    for t in range(1, 3001):
+        keep = (1 / (1 + np.exp(-theta))).reshape(2, 2)
+        table = released(joint, keep)
+        for _ in range(5):
+            z = z - (table.sum(axis=1) / (1 + np.exp(-z)) - table[:, 1])
+        gradient = np.zeros(4)
+        for i, step in enumerate(1e-5 * np.eye(4)):
+            up, down = ((1 / (1 + np.exp(-theta - s))).reshape(2, 2) for s in (step, -step))
+            gradient[i] = privatizer_loss(up, joint, z, D, 2.0) - privatizer_loss(down, joint, z, D, 2.0)
+        gradient /= 2e-5
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.99 * square + 0.01 * gradient**2
+        theta = theta - 0.02 * (1 - t / 3001) * mean / (1 - 0.9**t) / (np.sqrt(square / (1 - 0.99**t)) + 1e-8)
+        seen.append(keep)
+    return np.mean(seen[2250:], axis=0)
+""",
+        "exploitability": """
+def exploitability(table, z):
+    of_1 = 1 / (1 + np.exp(-np.asarray(z)))
+    belief, posterior = np.column_stack([1 - of_1, of_1]), table / table.sum(axis=1, keepdims=True)
+    return (table * np.log(posterior / belief)).sum()
+""",
+    },
+}
+
 # Only the model solution trains with TensorFlow, which takes longer than all the rest: the others leave that answer out.
 LEFT_OUT = {"learning": {"report": "test-report"}}
 
@@ -123,6 +215,10 @@ def with_mistake(name, cell, right, wrong):
     return answers | {cell: answers[cell].replace(right, wrong)}
 
 
+def without_training(name, answers):
+    return {cell: answer for cell, answer in answers.items() if cell not in LEFT_OUT.get(name, {})}
+
+
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
     course = tmp_path_factory.mktemp("course")
@@ -138,9 +234,9 @@ def marked(released):
     for name in NAMES:
         hand_in(released, "right", name, reference(name))
         hand_in(released, "empty", name, {})
+        hand_in(released, "otherwise", name, without_training(name, reference(name) | OTHERWISE[name]))
         for student, (cell, right, wrong, _) in MISTAKES[name].items():
-            answers = with_mistake(name, cell, right, wrong)
-            hand_in(released, student, name, {k: v for k, v in answers.items() if k not in LEFT_OUT.get(name, {})})
+            hand_in(released, student, name, without_training(name, with_mistake(name, cell, right, wrong)))
         assignments.nbgrader(released, "autograde", name)
     with Gradebook(f"sqlite:///{released / 'gradebook.db'}") as gradebook:
         return {
@@ -225,6 +321,14 @@ def test_the_reference_gets_full_marks(marked, name):
     scores = marked[name]["right"]
     assert {cell: score for cell, score in scores.items() if score is not None} == automatic(name)
     assert {cell for cell, score in scores.items() if score is None} == by_hand(name)
+
+
+@pytest.mark.slow
+@EACH
+def test_right_answers_of_another_kind_get_full_marks(marked, name):
+    scores = marked[name]["otherwise"]
+    lost = [cell for cell, points in automatic(name).items() if scores[cell] != points]
+    assert lost == list(LEFT_OUT.get(name, {}).values())
 
 
 @pytest.mark.slow
