@@ -5,8 +5,10 @@ SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13)
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
+# Where `make assignments` makes the course. `make clean` removes the default: COURSE=../course stays.
+COURSE ?= _build/assignments
 
-.PHONY: help book test test-fast site slides notebooks lab bench env lock clean
+.PHONY: help book test test-fast site slides notebooks lab assignments bench env lock clean
 
 help:
 	@echo "make book       run every notebook and build the site into _build/html"
@@ -16,6 +18,7 @@ help:
 	@echo "make slides     make the slides of the course, in _build/slides"
 	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
 	@echo "make lab        open the notebooks in JupyterLab"
+	@echo "make assignments  make an nbgrader course in _build/assignments, or in COURSE=folder"
 	@echo "make bench      print times, each with the quality reached"
 	@echo "make env        create .venv from requirements.lock"
 	@echo "make lock       renew requirements.lock and environment.yml from pyproject.toml"
@@ -42,6 +45,9 @@ notebooks: env
 lab: env
 	$(BIN)/jupyter lab notebooks
 
+assignments: env
+	$(BIN)/python tools/assignments.py "$(COURSE)"
+
 bench: env
 	$(BIN)/python benchmarks/binary_solvers.py
 	$(BIN)/python benchmarks/gaussian_solvers.py
@@ -63,7 +69,7 @@ env: .venv/complete
 
 # One version of each package for every Python that we support; no host name in the file.
 lock: env
-	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --extra book --extra test --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --extra book --extra test --extra teach --universal --python-version 3.11 \
 		--fork-strategy fewest --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
 	$(BIN)/python tools/conda_environment.py
 
