@@ -6,12 +6,13 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 
-.PHONY: help book test test-fast site notebooks lab bench env lock clean
+.PHONY: help book test test-fast lint site notebooks lab bench env lock clean
 
 help:
 	@echo "make book       run every notebook and build the site into _build/html"
 	@echo "make test       run every check"
 	@echo "make test-fast  the checks that take less than two minutes together"
+	@echo "make lint       check style, layout and types of the code"
 	@echo "make site       build the site from the committed outputs, without running anything"
 	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
 	@echo "make lab        open the notebooks in JupyterLab"
@@ -28,6 +29,11 @@ test: env
 
 test-fast: env
 	$(BIN)/python -m pytest -n 2 -m "not slow" tests
+
+lint: env
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
 
 site: env
 	$(BIN)/python tools/build_site.py
@@ -63,5 +69,5 @@ lock: env
 	$(BIN)/python tools/conda_environment.py
 
 clean:
-	rm -rf _build .venv .pytest_cache .hypothesis gaplib.egg-info
+	rm -rf _build .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache gaplib.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

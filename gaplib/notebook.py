@@ -115,7 +115,7 @@ def claim(statement: str, holds: bool) -> None:
     print(_HOLDS + statement)
 
 
-def record(**results) -> None:
+def record(**results: object) -> None:
     """Record results in the output of the running cell, for later chapters, pages and sweeps.
 
     Parameters
@@ -203,10 +203,10 @@ def _injected(history: list[str]) -> list[str]:
     """Return the names that papermill's injected cell assigns; the cell is known by its first line."""
     sources = [source for source in history if source.startswith("# Parameters\n")]
     assignments = [node for source in sources for node in ast.parse(source).body if isinstance(node, ast.Assign)]
-    return [target.id for node in assignments for target in node.targets]
+    return [target.id for node in assignments for target in node.targets if isinstance(target, ast.Name)]
 
 
-def _plain(name: str, value):
+def _plain(name: str, value: object) -> object:
     """Return `value` as what JSON can hold, floats rounded."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
