@@ -126,9 +126,10 @@ def arimoto_mutual_information(model: Model, mechanism: Mechanism, alpha: float)
     TypeError, ValueError
         If `model` is of another type, `mechanism` not of the type that fits it, or `alpha` not a number > 0.
     """
+    alpha = _checks.order("alpha", alpha)
     left = arimoto_conditional_entropy(model, mechanism, alpha)
     # Renyi's entropy is the case of a release that is always the same.
-    return _conditional_entropy(model.p_y[np.newaxis], float(alpha)) - left
+    return _conditional_entropy(model.p_y[np.newaxis], alpha) - left
 
 
 def mmse(model: Model, mechanism: Mechanism) -> float:

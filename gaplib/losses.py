@@ -17,7 +17,7 @@ def squared_loss(guess: ArrayLike, y: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    guess : array_like of float
+    guess : array_like of float, any shape
         What the adversary says, in the unit of `y`.
     y : array_like of float
         The value that Y has. Its shape and that of `guess` must fit by NumPy's broadcasting.
@@ -41,7 +41,7 @@ def zero_one_loss(guess: ArrayLike, y: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    guess : array_like of float
+    guess : array_like of float, any shape
         The value that the adversary names.
     y : array_like of float
         The value that Y has. Its shape and that of `guess` must fit by NumPy's broadcasting.
@@ -67,7 +67,7 @@ def log_loss(belief: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    belief : array_like of float in [0, 1]
+    belief : array_like of float in [0, 1], any shape
         The probability that the adversary gave to the value that Y has.
 
     Returns
@@ -91,7 +91,7 @@ def alpha_loss(belief: ArrayLike, alpha: float) -> np.ndarray:
 
     Parameters
     ----------
-    belief : array_like of float in [0, 1]
+    belief : array_like of float in [0, 1], any shape
         The probability that the adversary gave to the value that Y has.
     alpha : float > 0 or inf
         The limits are meant at 1, where the loss is `log_loss`, and at infinity, where it is ``1 - belief``, the

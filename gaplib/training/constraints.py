@@ -38,15 +38,57 @@ class Penalty:
         _check_schedule(self)
 
     def term(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return what is added to the privatizer's loss; shapes (G,), `progress` from 0 to 1."""
+        """Return what is added to the privatizer's loss.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return _coefficient(self, progress) * tf.maximum(violation, 0.0)
 
     def price(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the derivative of `term`: what one more unit of violation costs."""
+        """Return the derivative of `term`: what one more unit of violation costs.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return tf.where(violation > 0, _coefficient(self, progress), 0.0)
 
     def update(self, multiplier: tf.Tensor, violation: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the multiplier of the next step; the penalty method has none."""
+        """Return the multiplier of the next step; the penalty method leaves it as it is.
+
+        Parameters
+        ----------
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return multiplier
 
 
@@ -85,16 +127,58 @@ class AugmentedLagrangian:
             raise ValueError(f"rate must be a number in (0, 1], got {self.rate!r}")
 
     def term(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return what is added to the privatizer's loss; shapes (G,), `progress` from 0 to 1."""
+        """Return what is added to the privatizer's loss.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         price = self.price(violation, multiplier, progress)
         return (price**2 - multiplier**2) / (2 * _coefficient(self, progress))
 
     def price(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the derivative of `term`: what one more unit of violation costs."""
+        """Return the derivative of `term`: what one more unit of violation costs.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return tf.maximum(multiplier + _coefficient(self, progress) * violation, 0.0)
 
     def update(self, multiplier: tf.Tensor, violation: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the multiplier of the next step."""
+        """Return the multiplier of the next step.
+
+        Parameters
+        ----------
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return tf.maximum(multiplier + self.rate * _coefficient(self, progress) * violation, 0.0)
 
 

@@ -173,7 +173,7 @@ class Result:
 
         Parameters
         ----------
-        x_hat : array_like of float
+        x_hat : array_like of float, any shape
             Releases.
 
         Returns
