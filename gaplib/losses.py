@@ -4,6 +4,8 @@ A hard rule names a value of Y for each release, a soft rule a belief: a law of 
 values are counted from 0, and ``released[k, j] = P(Xhat=k, Y=j)`` is their joint law, of any size.
 """
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """What is released: the privatizer's side of the game."""
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
 from dataclasses import dataclass
 
 import numpy as np

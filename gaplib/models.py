@@ -1,5 +1,7 @@
 """The law of the public variable X and the private variable Y."""
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +39,7 @@ class BinaryModel:
         object.__setattr__(self, "joint", _checks.joint_table("joint", joint))
 
     @classmethod
-    def xor(cls, p: float, q: float) -> "BinaryModel":
+    def xor(cls, p: float, q: float) -> BinaryModel:
         """Return the paper's binary model: ``Y = X xor N`` with independent bits X and N.
 
         Parameters
@@ -60,7 +62,7 @@ class BinaryModel:
         return cls([[(1 - p) * (1 - q), (1 - p) * q], [p * q, p * (1 - q)]])
 
     @classmethod
-    def from_sample(cls, x: ArrayLike, y: ArrayLike) -> "BinaryModel":
+    def from_sample(cls, x: ArrayLike, y: ArrayLike) -> BinaryModel:
         """Return the law of largest likelihood: each cell is as likely as it is frequent.
 
         Parameters
@@ -157,7 +159,7 @@ class GaussianMixture:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_sample(cls, x: ArrayLike, y: ArrayLike) -> "GaussianMixture":
+    def from_sample(cls, x: ArrayLike, y: ArrayLike) -> GaussianMixture:
         """Return the law of largest likelihood, with the origin moved midway between the two means of the sample.
 
         No affine mechanism depends on the origin.

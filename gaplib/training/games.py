@@ -1,5 +1,7 @@
 """What goes into training and what comes out of it."""
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -198,7 +200,7 @@ class Interrupted(KeyboardInterrupt):
         In the order of the games; None where a game was not finished.
     """
 
-    def __init__(self, results: "list[Result | None]") -> None:
+    def __init__(self, results: list[Result | None]) -> None:
         done = sum(result is not None for result in results)
         super().__init__(f"interrupted with {done} of {len(results)} games finished: see .results of this exception")
         self.results = results
