@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 
-.PHONY: help book test test-fast lint site notebooks lab bench env lock clean
+.PHONY: help book test test-fast lint site pdf notebooks lab bench env lock clean
 
 help:
 	@echo "make book       run every notebook and build the site into _build/html"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-fast  the checks that take less than two minutes together"
 	@echo "make lint       check style, layout and types of the code"
 	@echo "make site       build the site from the committed outputs, without running anything"
+	@echo "make pdf        print the site as one PDF, _build/gap.pdf; needs Chromium or Chrome"
 	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      print times, each with the quality reached"
@@ -37,6 +38,9 @@ lint: env
 
 site: env
 	$(BIN)/python tools/build_site.py
+
+pdf: site
+	$(BIN)/python tools/build_pdf.py
 
 notebooks: env
 	$(BIN)/python tools/notebooks.py
