@@ -8,14 +8,16 @@ BIN := .venv/bin
 # Where `make assignments` makes the course. `make clean` removes the default: COURSE=../course stays.
 COURSE ?= _build/assignments
 
-.PHONY: help book test test-fast site slides notebooks lab assignments bench env lock clean
+.PHONY: help book test test-fast lint site pdf slides notebooks lab assignments bench env lock clean
 
 help:
 	@echo "make book       run every notebook and build the site into _build/html"
 	@echo "make test       run every check"
 	@echo "make test-fast  the checks that take less than two minutes together"
+	@echo "make lint       check style, layout and types of the code"
 	@echo "make site       build the site from the committed outputs, without running anything"
 	@echo "make slides     make the slides of the course, in _build/slides"
+	@echo "make pdf        print the site as one PDF, _build/gap.pdf; needs Chromium or Chrome"
 	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make assignments  make an nbgrader course in _build/assignments, or in COURSE=folder"
@@ -33,11 +35,19 @@ test: env
 test-fast: env
 	$(BIN)/python -m pytest -n 2 -m "not slow" tests
 
+lint: env
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
 site: env
 	$(BIN)/python tools/build_site.py
 
 slides: env
 	$(BIN)/python tools/slides.py
+
+pdf: site
+	$(BIN)/python tools/build_pdf.py
 
 notebooks: env
 	$(BIN)/python tools/notebooks.py
@@ -74,5 +84,5 @@ lock: env
 	$(BIN)/python tools/conda_environment.py
 
 clean:
-	rm -rf _build .venv .pytest_cache .hypothesis gaplib.egg-info
+	rm -rf _build .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache gaplib.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

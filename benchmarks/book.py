@@ -39,7 +39,8 @@ if __name__ == "__main__":
     seconds, tensorflow = import_times()
     spread = f"{min(seconds):.2f} to {max(seconds):.2f}"
     print(
-        f"import gaplib   {statistics.median(seconds):6.2f} s (median of {len(seconds)}; {spread}); TensorFlow loaded: {tensorflow}"
+        f"import gaplib   {statistics.median(seconds):6.2f} s (median of {len(seconds)}; {spread}); "
+        f"TensorFlow loaded: {tensorflow}"
     )
     for name, options in (("make site", []), ("make book", ["--execute"])):
         seconds, pages = build(*options)

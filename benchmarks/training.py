@@ -2,8 +2,8 @@
 
 Run `python benchmarks/training.py`. Quality is the distance of the learned mechanism's MAP accuracy from that of the
 log-loss optimum, and of its distortion from the budget; the book's bars are .003 on average over seeds (.008 for one)
-and half a per cent. CPU seconds are those of all threads, MB the most memory that the process has had until then. The Keras
-loop is given the same schedule, and plays all 36 games, one after the other: that takes some minutes.
+and half a per cent. CPU seconds are those of all threads, MB the most memory that the process has had until then. The
+Keras loop is given the same schedule, and plays all 36 games, one after the other: that takes some minutes.
 """
 
 import resource
@@ -120,7 +120,9 @@ def main():
         qualities.append(one)
         wall, cpu = wall + seconds, cpu + cpu_seconds
     row("36, one Keras game at a time", 36, wall, cpu, qualities)
-    print(f"\nThe Keras loop takes {cpu / cost[36]:.0f} times the CPU seconds of all 36 together, compilation included.")
+    print(
+        f"\nThe Keras loop takes {cpu / cost[36]:.0f} times the CPU seconds of all 36 together, compilation included."
+    )
 
 
 def _moved(result):

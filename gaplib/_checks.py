@@ -3,8 +3,11 @@
 import math
 from numbers import Integral, Real
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 # Probabilities typed as decimals carry rounding errors of about 1e-16 each. A table that misses a sum of one by
 # more than this was not meant as a law.
@@ -13,7 +16,7 @@ SUM_TOLERANCE = 1e-12
 LARGEST = 1e50
 
 
-def real(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
+def real(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
     """Return `value` as a float in [low, high]; refuse bool, text, NaN and infinities."""
     allowed = f"a finite number{_range(low, high)}"
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -24,7 +27,7 @@ def real(name: str, value, low: float = -math.inf, high: float = math.inf) -> fl
     return number
 
 
-def share(name: str, value) -> float:
+def share(name: str, value: object) -> float:
     """Return `value` as a probability strictly between 0 and 1; the smallest are refused, as their inverses are."""
     allowed = f"a number strictly between 0 and 1, and at least {1 / LARGEST:g}"
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -35,17 +38,18 @@ def share(name: str, value) -> float:
     return number
 
 
-def integer(name: str, value, low: float = -math.inf, high: float = math.inf) -> int:
+def integer(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> int:
     """Return `value` as an int in [low, high]; refuse bool, text and floats."""
     allowed = f"an integer{_range(low, high)}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    if not low <= value <= high:
+    number = int(value)
+    if not low <= number <= high:
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return int(value)
+    return number
 
 
-def choice(name: str, value, allowed: tuple[str, ...]) -> str:
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """Return `value` if it is one of the allowed words."""
     listed = " or ".join(repr(word) for word in allowed)
     if not isinstance(value, str):
@@ -55,14 +59,14 @@ def choice(name: str, value, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def flag(name: str, value) -> bool:
+def flag(name: str, value: object) -> bool:
     """Return `value` if it is True or False."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, got {value!r} of type {type(value).__name__}")
     return value
 
 
-def folder(name: str, value) -> str:
+def folder(name: str, value: object) -> str:
     """Return `value` if it is empty or the path of a folder."""
     allowed = "empty or the path of a folder"
     if not isinstance(value, str):
@@ -72,7 +76,7 @@ def folder(name: str, value) -> str:
     return value
 
 
-def instance(name: str, value, kind: type):
+def instance(name: str, value: object, kind: type[T]) -> T:
     """Return `value` if it is an instance of `kind`."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
@@ -80,7 +84,7 @@ def instance(name: str, value, kind: type):
     return value
 
 
-def joint_table(name: str, value, shape: tuple[int, int] | None = (2, 2)) -> np.ndarray:
+def joint_table(name: str, value: object, shape: tuple[int, int] | None = (2, 2)) -> np.ndarray:
     """Return `value` as a read-only table of probabilities that sum to one; shape None allows any size."""
     size = "two-dimensional" if shape is None else f"{shape[0]} x {shape[1]}"
     allowed = f"a {size} table of probabilities that sum to one"
@@ -104,7 +108,7 @@ def joint_table(name: str, value, shape: tuple[int, int] | None = (2, 2)) -> np.
     return table
 
 
-def array(name: str, value, low: float = -math.inf, high: float = math.inf) -> np.ndarray:
+def array(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> np.ndarray:
     """Return `value` as an array of floats in [low, high]; refuse bool, text, NaN and infinities."""
     allowed = f"an array of finite numbers{_range(low, high)}"
     try:
@@ -119,17 +123,18 @@ def array(name: str, value, low: float = -math.inf, high: float = math.inf) -> n
     return numbers.astype(float)
 
 
-def order(name: str, value) -> float:
+def order(name: str, value: object) -> float:
     """Return `value`, the order of a loss or an entropy, as a float in [1e-300, inf]; refuse bool, text and NaN."""
     allowed = "a number >= 1e-300 or infinity"  # below it, 1 / order is no longer a float
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    if not 1e-300 <= value:  # NaN too
+    number = _float(value)
+    if not 1e-300 <= number:  # NaN too
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return _float(value)
+    return number
 
 
-def bits(name: str, value) -> np.ndarray:
+def bits(name: str, value: object) -> np.ndarray:
     """Return `value` as a one-dimensional array of the integers 0 and 1."""
     allowed = "a one-dimensional array of the integers 0 and 1"
     try:
@@ -151,15 +156,15 @@ def same_shape(x: np.ndarray, y: np.ndarray) -> None:
         raise ValueError(f"x and y must have the same shape, got {x.shape} and {y.shape}")
 
 
-def _float(value: Real) -> float:
-    """Return `value` as a float; beyond the largest one, infinity."""
+def _float(value: Any) -> float:
+    """Return the real `value` as a float; beyond the largest one, infinity."""
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 
 
-def _has_other(value) -> bool:
+def _has_other(value: object) -> bool:
     """Whether a table hides what becomes a number in an array: a masked entry, or a bool among numbers."""
     if isinstance(value, np.ma.MaskedArray):
         return True

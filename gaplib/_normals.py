@@ -9,6 +9,10 @@ from functools import lru_cache
 import numpy as np
 import scipy  # scipy.special is loaded when it is first used: that takes longer than all other imports together
 
+Numbers = float | np.ndarray
+_Pair = tuple[np.ndarray, np.ndarray]
+_Rule = tuple[np.ndarray, np.ndarray, np.ndarray]
+
 # A Gaussian has less than 1e-22 of its mass beyond this many standard deviations.
 _REACH = 10
 # Panel ends on both sides of a point at which the posterior turns, in units of the width of the turn. Further out the
@@ -16,7 +20,7 @@ _REACH = 10
 _TURN = np.array([-16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16])
 
 
-def map_accuracy(prior, gap, var0, var1):
+def map_accuracy(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> np.ndarray:
     """Return the chance that the likelier Y is the right one, exactly; elementwise.
 
     The law with the smaller variance is guessed between the two roots of a quadratic, or nowhere.
@@ -25,7 +29,7 @@ def map_accuracy(prior, gap, var0, var1):
     return np.maximum(prior_wide + prior_narrow * narrow - prior_wide * wide, np.maximum(prior, 1 - prior))
 
 
-def _decision(prior, gap, var0, var1):
+def _decision(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> tuple[_Pair, _Pair, _Pair]:
     """Return the region where the law with the smaller variance is guessed, its chances, and the priors.
 
     The region is an interval ``(low, high)`` in units of the narrow law, measured from its mean towards the wide one.
@@ -33,7 +37,7 @@ def _decision(prior, gap, var0, var1):
     swap = var1 <= var0
     prior_narrow, prior_wide = np.where(swap, prior, 1 - prior), np.where(swap, 1 - prior, prior)
     narrow, wide = np.minimum(var0, var1), np.maximum(var0, var1)
-    a, b, c, discriminant = _log_odds(prior_wide, prior_narrow, abs(gap), narrow, wide)
+    a, b, c, discriminant = _log_odds(prior_wide, prior_narrow, np.abs(gap), narrow, wide)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         q = -(b + np.sqrt(np.maximum(discriminant, 0))) / 2
         low, high = q / a, c / q
@@ -50,7 +54,7 @@ def _decision(prior, gap, var0, var1):
     return (low, high), inside, (prior_narrow, prior_wide)
 
 
-def accuracy_slopes(prior, gap, var0, var1):
+def accuracy_slopes(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> np.ndarray:
     """Return the derivatives of `map_accuracy` with respect to `gap`, `var0` and `var1`; numbers, not arrays.
 
     By the envelope theorem the region of the guess may be held fixed.
@@ -70,7 +74,9 @@ def accuracy_slopes(prior, gap, var0, var1):
     return np.array([np.sign(gap) * in_gap, in_var0, in_var1])
 
 
-def _log_odds(share_other, share_own, gap, own, other):
+def _log_odds(
+    share_other: Numbers, share_own: Numbers, gap: Numbers, own: Numbers, other: Numbers
+) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Return a, b, c with ln P(other | x) / P(own | x) = a u^2 + b u + c, and the discriminant b^2 - 4 a c.
 
     u is x standardized by the law `own`, `gap` the mean of the other law less that of the own. The discriminant is
@@ -83,7 +89,9 @@ def _log_odds(share_other, share_own, gap, own, other):
     return a, b, level - distance / 2, distance - 4 * a * level
 
 
-def nodes(prior, gap, var0, var1, order=1.0, points=16):
+def nodes(
+    prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers, order: float = 1.0, points: int = 16
+) -> list[_Rule]:
     """Return a quadrature rule for expectations of functions of the posterior; elementwise.
 
     Parameters
@@ -106,7 +114,9 @@ def nodes(prior, gap, var0, var1, order=1.0, points=16):
     ]
 
 
-def _nodes(share_own, share_other, gap, own, other, order, points):
+def _nodes(
+    share_own: Numbers, share_other: Numbers, gap: Numbers, own: Numbers, other: Numbers, order: float, points: int
+) -> _Rule:
     a, b, c, discriminant = np.broadcast_arrays(*_log_odds(share_other, share_own, gap, own, other))
     ends = _panel_ends(a, b, c, discriminant, order)
     x, w = _legendre(points)
@@ -121,7 +131,7 @@ def _nodes(share_own, share_other, gap, own, other, order, points):
 _legendre = lru_cache(np.polynomial.legendre.leggauss)
 
 
-def _panel_ends(a, b, c, discriminant, order):
+def _panel_ends(a: np.ndarray, b: np.ndarray, c: np.ndarray, discriminant: np.ndarray, order: float) -> np.ndarray:
     """Return panel ends in [-_REACH, _REACH], dense where the posterior turns: near the roots of the log odds."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         root = np.sqrt(np.maximum(discriminant, 0))
@@ -138,13 +148,13 @@ def _panel_ends(a, b, c, discriminant, order):
     return np.sort(np.concatenate([coarse, np.clip(fine, -_REACH, _REACH)], axis=-1), axis=-1)
 
 
-def conditional_entropy(prior, gap, var0, var1, points=16):
+def conditional_entropy(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers, points: int = 16) -> np.ndarray:
     """Return H(Y | Xhat) in nats; elementwise."""
     rule = nodes(prior, gap, var0, var1, points=points)
     return sum((mass * np.logaddexp(0, logit)).sum(axis=-1) for _, mass, logit in rule)
 
 
-def entropy_slopes(prior, gap, var0, var1):
+def entropy_slopes(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> np.ndarray:
     """Return the derivatives of `conditional_entropy` with respect to `gap`, `var0` and `var1`; numbers, not arrays.
 
     By the envelope theorem the adversary's belief may be held fixed, and only the laws move under it.
@@ -155,7 +165,7 @@ def entropy_slopes(prior, gap, var0, var1):
     return np.array([in_gap, (loss0 * (u0**2 - 1)).sum() / (2 * var0), (loss1 * (u1**2 - 1)).sum() / (2 * var1)])
 
 
-def table(prior, gap, var0, var1, order=1.0):
+def table(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers, order: float = 1.0) -> np.ndarray:
     """Return masses of (Xhat, Y) as a table with a row for each point of `nodes`, shape (K, 2)."""
     (_, mass0, logit0), (_, mass1, logit1) = nodes(prior, gap, var0, var1, order)
     rows0 = np.stack([mass0 * scipy.special.expit(-logit0), mass0 * scipy.special.expit(logit0)], axis=-1)

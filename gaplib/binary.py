@@ -303,9 +303,12 @@ def solve(program: pulp.LpProblem) -> None:
 
     Raises
     ------
+    TypeError
+        If `program` is not a `pulp.LpProblem`.
     RuntimeError
         If HiGHS does not report an optimum.
     """
+    _checks.instance("program", program, pulp.LpProblem)
     # The solver's own tolerances (1e-7) are looser than the 1e-9 that we check; 1e-10 is the least it accepts. Where
     # coefficients of that size make it unattainable, the solver's own must do, without the presolver, which takes
     # rounding for infeasibility. Numbers down to 1e-12 are not zeros.

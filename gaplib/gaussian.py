@@ -1,11 +1,13 @@
 """Optimal mechanisms of the binary Gaussian mixture, among those that shift X and add Gaussian noise."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy  # scipy.optimize is loaded when it is first used: that takes longer than all other imports together
 
 from gaplib import _checks, _normals, leakage
+from gaplib._normals import Numbers
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 from gaplib.optimum import Optimum
@@ -113,7 +115,8 @@ def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optim
     The last problem of Section 4.1.2 of the paper, which is not convex. Both leakages grow with the distance of the
     two means, so the shifts are ``beta0 = p beta`` and ``beta1 = (1-p) beta``, and the budget binds wherever the
     leakage can still fall. Hold the ratio of the two released variances fixed: then the best shift is the one of
-    Theorem 4, whatever the ratio. So, as long as less can leak, every optimum lies on one of three curves with one unknown each:
+    Theorem 4, whatever the ratio. So, as long as less can leak, every optimum lies on one of three curves with one
+    unknown each:
 
     - both noises are positive, mu > 0, and with c = p (1-p)
 
@@ -156,12 +159,12 @@ def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optim
     return _optimum(model, mechanism, _price(model, mechanism, loss), loss)
 
 
-def _budget(D) -> float:
+def _budget(D: object) -> float:
     return _checks.real("D", D, 0, _checks.LARGEST)
 
 
-def _equal_variances(model, theorem: str) -> None:
-    _checks.instance("model", model, GaussianMixture)
+def _equal_variances(model: object, theorem: str) -> None:
+    model = _checks.instance("model", model, GaussianMixture)
     if model.var0 != model.var1:
         raise ValueError(
             f"model must have equal variances, as {theorem} assumes, got var0 = {model.var0:g} and "
@@ -169,13 +172,13 @@ def _equal_variances(model, theorem: str) -> None:
         )
 
 
-def _longest_shift(model, D: float) -> float:
+def _longest_shift(model: GaussianMixture, D: float) -> float:
     """Return the total shift that D buys, up to the one at which the two means meet."""
     spread = model.prior * (1 - model.prior)
     return min(math.sqrt(D / spread), 2 * model.mu)
 
 
-def _mechanism(model, beta: float, noise0: float, noise1: float) -> AffineGaussian:
+def _mechanism(model: GaussianMixture, beta: float, noise0: float, noise1: float) -> AffineGaussian:
     """Return the mechanism with the total shift `beta`, divided at the least cost, and the given variances of noise."""
     # The smaller shift is what the larger one leaves: so means that are to meet do meet, in floats too.
     if model.prior >= 0.5:
@@ -187,13 +190,13 @@ def _mechanism(model, beta: float, noise0: float, noise1: float) -> AffineGaussi
     return AffineGaussian(beta0, beta1, math.sqrt(noise0), math.sqrt(noise1))
 
 
-def _optimum(model, mechanism, price, loss="0-1") -> Optimum:
+def _optimum(model: GaussianMixture, mechanism: AffineGaussian, price: float, loss: str = "0-1") -> Optimum:
     measure = leakage.map_accuracy if loss == "0-1" else leakage.mutual_information
     value = max(measure(model, mechanism), 0.0)  # rounding
     return Optimum(value, mechanism, mechanism.distortion(model), float(price))
 
 
-def _price(model, mechanism, loss: str) -> float:
+def _price(model: GaussianMixture, mechanism: AffineGaussian, loss: str) -> float:
     """Return the shadow price at an optimum: what one more unit of budget buys."""
     gains = _gains(model, mechanism, loss)
     spread = model.prior * (1 - model.prior)
@@ -201,11 +204,11 @@ def _price(model, mechanism, loss: str) -> float:
     if sum(spent) == 0:
         return max(*gains, 0.0)
     # All that is in use buys the same. Where the optimum is flat, most of the budget says it best.
-    price = sum(gain * part for gain, part in zip(gains, spent) if part > 0) / sum(spent)
+    price = sum(gain * part for gain, part in zip(gains, spent, strict=True) if part > 0) / sum(spent)
     return max(float(price), 0.0)  # rounding, where nothing helps
 
 
-def _gains(model, mechanism, loss="0-1") -> tuple[float, float, float]:
+def _gains(model: GaussianMixture, mechanism: AffineGaussian, loss: str = "0-1") -> tuple[float, float, float]:
     """Return how much less leaks per unit of distortion spent on more shift, on noise for Y=0, on noise for Y=1."""
     means, variances = mechanism.released(model)
     gap, beta = float(means[1] - means[0]), mechanism.beta0 + mechanism.beta1
@@ -221,12 +224,12 @@ def _gains(model, mechanism, loss="0-1") -> tuple[float, float, float]:
     return shift, -in_var0 / (1 - model.prior), -in_var1 / model.prior
 
 
-def _cheapest_merge(model) -> tuple[float, float, float]:
+def _cheapest_merge(model: GaussianMixture) -> tuple[float, float, float]:
     """Return the shift and the two noises that make the two laws equal."""
     return 2 * model.mu, max(model.var1 - model.var0, 0.0), max(model.var0 - model.var1, 0.0)
 
 
-def _cheapest_useless(model) -> tuple[float, float, float]:
+def _cheapest_useless(model: GaussianMixture) -> tuple[float, float, float]:
     """Return the shift and the noises of least distortion that make the prior the adversary's best guess.
 
     Of the laws N(0, r) of the rarer Y and N(gap, f) of the other, the rarer one is nowhere likelier if and only if
@@ -238,15 +241,15 @@ def _cheapest_useless(model) -> tuple[float, float, float]:
     r0, f0 = (model.var0, model.var1) if model.prior >= 0.5 else (model.var1, model.var0)
     K, spread = 2 * math.log(often / rare), rare * often
 
-    def shift(r, f):
-        """The least total shift that hides Y at the variances r <= f <= r exp(K)."""
+    def shift(r: Numbers, f: Numbers) -> np.ndarray:
+        """Return the least total shift that hides Y at the variances r <= f <= r exp(K)."""
         return np.maximum(2 * model.mu - np.sqrt(np.maximum((f - r) * (K - np.log(f / r)), 0)), 0)
 
-    def cost(r, f):
+    def cost(r: Numbers, f: Numbers) -> np.ndarray:
         return spread * shift(r, f) ** 2 + rare * (r - r0) + often * (f - f0)
 
-    def best_on_edge(path, low, high):
-        """The best t in [low, high] for the variances path(t)."""
+    def best_on_edge(path: Callable[[Numbers], tuple[Numbers, Numbers]], low: float, high: float) -> float:
+        """Return the best t in [low, high] for the variances path(t)."""
         t = np.linspace(low, high, 1001)
         at = int(cost(*path(t)).argmin())
         bounds = t[max(at - 1, 0)], t[min(at + 1, t.size - 1)]
@@ -281,23 +284,23 @@ def _cheapest_useless(model) -> tuple[float, float, float]:
         if r >= r0 and r * ratio >= f0:
             candidates.append((r, r * ratio))
     r, f = min(candidates, key=lambda at: cost(*at))
-    noises = (r - r0, f - f0) if model.prior >= 0.5 else (f - f0, r - r0)
-    return float(shift(r, f)), *(max(noise, 0.0) for noise in noises)
+    noise0, noise1 = (r - r0, f - f0) if model.prior >= 0.5 else (f - f0, r - r0)
+    return float(shift(r, f)), max(noise0, 0.0), max(noise1, 0.0)
 
 
-def _search(model, D: float, loss: str) -> tuple[float, float, float]:
+def _search(model: GaussianMixture, D: float, loss: str) -> tuple[float, float, float]:
     """Return the shift and the two noises of the least leakage, for a budget that binds."""
     p, spread = model.prior, model.prior * (1 - model.prior)
     reach = 4 * model.mu**2 * spread
 
-    def laws(left, share):
-        """The released laws if the budget but for `left` is shift, and `share` of what is left is noise where Y=1."""
+    def laws(left: Numbers, share: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the released laws: `left` of the budget is no shift, and `share` of that is noise where Y=1."""
         beta = np.sqrt(np.maximum(D - left, 0) / spread)
         # 2 mu - beta, without its cancellation
         gap = (reach - D + left) / spread / (2 * model.mu + beta) if model.mu > 0 else 0 * left
         return gap, model.var0 + (1 - share) * left / (1 - p), model.var1 + share * left / p
 
-    def leakage_at(left, share, points=16):
+    def leakage_at(left: Numbers, share: Numbers, points: int = 16) -> np.ndarray:
         if loss == "0-1":
             return _normals.map_accuracy(p, *laws(left, share))
         return -_normals.conditional_entropy(p, *laws(left, share), points)
@@ -332,7 +335,7 @@ def _search(model, D: float, loss: str) -> tuple[float, float, float]:
     return beta, float((1 - share) * left / (1 - p)), float(share * left / p)
 
 
-def _grid(model, D: float) -> tuple[np.ndarray, np.ndarray]:
+def _grid(model: GaussianMixture, D: float) -> tuple[np.ndarray, np.ndarray]:
     """Return how much of the budget may be noise, and which share of it Y=1 may get, for the search to begin with.
 
     Both are dense on every scale on which the leakage may turn.
@@ -353,8 +356,8 @@ def _grid(model, D: float) -> tuple[np.ndarray, np.ndarray]:
         np.geomspace(min(0.01, variance * mass / max(D, 1 / _checks.LARGEST) / 10), 0.5, 51)
         for variance, mass in ((model.var0, 1 - model.prior), (model.var1, model.prior))
     ]
-    lefts = np.unique(np.clip(np.concatenate(lefts), least, D))
-    return lefts, np.unique(np.concatenate([[0, 1], 1 - small[0], small[1], np.linspace(0, 1, 101)]))
+    shares = [np.array([0, 1]), 1 - small[0], small[1], np.linspace(0, 1, 101)]
+    return np.unique(np.clip(np.concatenate(lefts), least, D)), np.unique(np.concatenate(shares))
 
 
 def _valleys(values: np.ndarray) -> np.ndarray:

@@ -41,9 +41,9 @@ def map_accuracy(model: Model, mechanism: Mechanism) -> float:
     TypeError
         If `model` is of another type, or `mechanism` not of the type that fits it.
     """
-    if _is_gaussian(model, mechanism):
+    if isinstance(model, GaussianMixture):
         return float(_normals.map_accuracy(model.prior, *_laws(model, mechanism)))
-    return float(mechanism.released(model).max(axis=1).sum())
+    return float(_table(model, mechanism).max(axis=1).sum())
 
 
 def mutual_information(model: Model, mechanism: Mechanism) -> float:
@@ -126,9 +126,10 @@ def arimoto_mutual_information(model: Model, mechanism: Mechanism, alpha: float)
     TypeError, ValueError
         If `model` is of another type, `mechanism` not of the type that fits it, or `alpha` not a number > 0.
     """
+    alpha = _checks.order("alpha", alpha)
     left = arimoto_conditional_entropy(model, mechanism, alpha)
     # Renyi's entropy is the case of a release that is always the same.
-    return _conditional_entropy(model.p_y[np.newaxis], float(alpha)) - left
+    return _conditional_entropy(model.p_y[np.newaxis], alpha) - left
 
 
 def mmse(model: Model, mechanism: Mechanism) -> float:
@@ -159,29 +160,25 @@ def mmse(model: Model, mechanism: Mechanism) -> float:
     return float((released[:, 0] / marginal * released[:, 1]).sum())
 
 
-def _is_gaussian(model, mechanism) -> bool:
-    """Check that the mechanism fits the model, and return which of the two pairs they are."""
-    if isinstance(model, GaussianMixture):
-        _checks.instance("mechanism", mechanism, AffineGaussian)
-        return True
-    if isinstance(mechanism, AffineGaussian):
-        _checks.instance("model", model, GaussianMixture)
-    _checks.instance("model", model, BinaryModel)
-    _checks.instance("mechanism", mechanism, BinaryKernel)
-    return False
-
-
-def _laws(model: GaussianMixture, mechanism: AffineGaussian) -> tuple[float, float, float]:
-    """Return the distance of the two released laws and their variances."""
-    means, variances = mechanism.released(model)
+def _laws(model: GaussianMixture, mechanism: object) -> tuple[float, float, float]:
+    """Return the distance of the two released laws and their variances, if the mechanism fits."""
+    means, variances = _checks.instance("mechanism", mechanism, AffineGaussian).released(model)
     return means[1] - means[0], variances[0], variances[1]
 
 
-def _released(model, mechanism, order: float = 1.0) -> np.ndarray:
+def _table(model: object, mechanism: object) -> np.ndarray:
+    """Return the joint law of Xhat and Y, if these are bits and the mechanism fits."""
+    if isinstance(mechanism, AffineGaussian):
+        _checks.instance("model", model, GaussianMixture)
+    model = _checks.instance("model", model, BinaryModel)
+    return _checks.instance("mechanism", mechanism, BinaryKernel).released(model)
+
+
+def _released(model: Model, mechanism: Mechanism, order: float = 1.0) -> np.ndarray:
     """Return masses of (Xhat, Y), a row for each value of Xhat or each point of a quadrature rule, shape (K, 2)."""
-    if _is_gaussian(model, mechanism):
+    if isinstance(model, GaussianMixture):
         return _normals.table(model.prior, *_laws(model, mechanism), order)
-    return mechanism.released(model)
+    return _table(model, mechanism)
 
 
 def _occurring(released: np.ndarray) -> np.ndarray:

@@ -4,19 +4,22 @@ A hard rule names a value of Y for each release, a soft rule a belief: a law of 
 values are counted from 0, and ``released[k, j] = P(Xhat=k, Y=j)`` is their joint law, of any size.
 """
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gaplib import _checks
 
 
-def squared_loss(guess, y) -> np.ndarray:
+def squared_loss(guess: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Return the squared loss of a hard decision (Equation 3 of the paper), elementwise.
 
     .. math:: \\ell(\\hat y, y) = (\\hat y - y)^2.
 
     Parameters
     ----------
-    guess : array_like of float
+    guess : array_like of float, any shape
         What the adversary says, in the unit of `y`.
     y : array_like of float
         The value that Y has. Its shape and that of `guess` must fit by NumPy's broadcasting.
@@ -35,12 +38,12 @@ def squared_loss(guess, y) -> np.ndarray:
     return (guess - y) ** 2
 
 
-def zero_one_loss(guess, y) -> np.ndarray:
+def zero_one_loss(guess: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Return the 0-1 loss of a hard decision (Equation 4 of the paper), elementwise: 0 if right, 1 if wrong.
 
     Parameters
     ----------
-    guess : array_like of float
+    guess : array_like of float, any shape
         The value that the adversary names.
     y : array_like of float
         The value that Y has. Its shape and that of `guess` must fit by NumPy's broadcasting.
@@ -59,14 +62,14 @@ def zero_one_loss(guess, y) -> np.ndarray:
     return np.not_equal(guess, y).astype(float)
 
 
-def log_loss(belief) -> np.ndarray:
+def log_loss(belief: ArrayLike) -> np.ndarray:
     """Return the log-loss of a soft decision (Equation 6 of the paper), elementwise.
 
     .. math:: \\ell(P_h, y) = -\\ln P_h(y \\mid \\hat x).
 
     Parameters
     ----------
-    belief : array_like of float in [0, 1]
+    belief : array_like of float in [0, 1], any shape
         The probability that the adversary gave to the value that Y has.
 
     Returns
@@ -82,7 +85,7 @@ def log_loss(belief) -> np.ndarray:
     return alpha_loss(belief, 1)
 
 
-def alpha_loss(belief, alpha: float) -> np.ndarray:
+def alpha_loss(belief: ArrayLike, alpha: float) -> np.ndarray:
     """Return the alpha-loss of a soft decision (Equation 7 of the paper), elementwise.
 
     .. math:: \\ell_\\alpha(P_h, y) = \\frac{\\alpha}{\\alpha-1}
@@ -90,7 +93,7 @@ def alpha_loss(belief, alpha: float) -> np.ndarray:
 
     Parameters
     ----------
-    belief : array_like of float in [0, 1]
+    belief : array_like of float in [0, 1], any shape
         The probability that the adversary gave to the value that Y has.
     alpha : float > 0 or inf
         The limits are meant at 1, where the loss is `log_loss`, and at infinity, where it is ``1 - belief``, the
@@ -115,7 +118,7 @@ def alpha_loss(belief, alpha: float) -> np.ndarray:
         return (-np.expm1(exponent * log_belief) / exponent if exponent else -log_belief) + 0.0
 
 
-def expected_loss(released, loss) -> float:
+def expected_loss(released: ArrayLike, loss: ArrayLike) -> float:
     """Return the adversary's expected loss, L(h, g) (Equation 1 of the paper).
 
     Parameters
@@ -152,7 +155,7 @@ def expected_loss(released, loss) -> float:
     return float((released[cells] * loss[cells]).sum())
 
 
-def conditional_mean(released, values) -> np.ndarray:
+def conditional_mean(released: ArrayLike, values: ArrayLike) -> np.ndarray:
     """Return the rule that is best under squared loss, E[Y | Xhat=k] (Section 2.2 of the paper).
 
     Parameters
@@ -179,7 +182,7 @@ def conditional_mean(released, values) -> np.ndarray:
     return beliefs @ values
 
 
-def map_guess(released) -> np.ndarray:
+def map_guess(released: ArrayLike) -> np.ndarray:
     """Return the rule that is best under 0-1 loss, the likeliest Y for each release (Section 2.2 of the paper).
 
     Parameters
@@ -201,7 +204,7 @@ def map_guess(released) -> np.ndarray:
     return _checks.joint_table("released", released, shape=None).argmax(axis=1)
 
 
-def posterior(released) -> np.ndarray:
+def posterior(released: ArrayLike) -> np.ndarray:
     """Return the rule that is best under log-loss, the posterior P(Y=j | Xhat=k) (Section 2.2 of the paper).
 
     Parameters
@@ -222,7 +225,7 @@ def posterior(released) -> np.ndarray:
     return tilted_posterior(released, 1)
 
 
-def tilted_posterior(released, alpha: float) -> np.ndarray:
+def tilted_posterior(released: ArrayLike, alpha: float) -> np.ndarray:
     """Return the rule that is best under alpha-loss, the tilted posterior (Section 2.2 of the paper).
 
     .. math:: P_h^*(y \\mid \\hat x) = \\frac{P(y \\mid \\hat x)^\\alpha}{\\sum_{y'} P(y' \\mid \\hat x)^\\alpha}.
@@ -252,7 +255,7 @@ def tilted_posterior(released, alpha: float) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def _broadcast(guess, y) -> tuple[np.ndarray, np.ndarray]:
+def _broadcast(guess: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     guess, y = _checks.array("guess", guess), _checks.array("y", y)
     try:
         np.broadcast_shapes(guess.shape, y.shape)

@@ -1,8 +1,11 @@
 """What is released: the privatizer's side of the game."""
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gaplib import _checks, _random
 from gaplib.models import BinaryModel, GaussianMixture
@@ -45,7 +48,7 @@ class BinaryKernel:
     s10: float
     s11: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("s00", "s01", "s10", "s11"):
             object.__setattr__(self, name, _checks.real(name, getattr(self, name), 0, 1))
 
@@ -93,7 +96,7 @@ class BinaryKernel:
         joint = _checks.instance("model", model, BinaryModel).joint
         return joint * self.keep + (joint * (1 - self.keep))[::-1]
 
-    def privatize(self, x, y, seed: int) -> np.ndarray:
+    def privatize(self, x: ArrayLike, y: ArrayLike, seed: int) -> np.ndarray:
         """Release each record through the mechanism, independently of the others.
 
         Parameters
@@ -153,7 +156,7 @@ class AffineGaussian:
     gamma0: float
     gamma1: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("beta0", "beta1", "gamma0", "gamma1"):
             low = 0 if name.startswith("gamma") else -_LARGEST
             object.__setattr__(self, name, _checks.real(name, getattr(self, name), low, _LARGEST))
@@ -210,7 +213,7 @@ class AffineGaussian:
         _checks.instance("model", model, GaussianMixture)
         return model.means + self.shifts, model.variances + self.scales**2
 
-    def privatize(self, x, y, seed: int) -> np.ndarray:
+    def privatize(self, x: ArrayLike, y: ArrayLike, seed: int) -> np.ndarray:
         """Release each record through the mechanism, independently of the others.
 
         Parameters

@@ -1,13 +1,16 @@
 """The law of the public variable X and the private variable Y."""
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gaplib import _checks, _random
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class BinaryModel:
     """A public bit X and a private bit Y with any joint law (Section 3 of the paper).
 
@@ -32,11 +35,11 @@ class BinaryModel:
 
     joint: np.ndarray
 
-    def __post_init__(self):
-        object.__setattr__(self, "joint", _checks.joint_table("joint", self.joint))
+    def __init__(self, joint: ArrayLike) -> None:  # not the generated one, which would ask for an array
+        object.__setattr__(self, "joint", _checks.joint_table("joint", joint))
 
     @classmethod
-    def xor(cls, p: float, q: float) -> "BinaryModel":
+    def xor(cls, p: float, q: float) -> BinaryModel:
         """Return the paper's binary model: ``Y = X xor N`` with independent bits X and N.
 
         Parameters
@@ -59,7 +62,7 @@ class BinaryModel:
         return cls([[(1 - p) * (1 - q), (1 - p) * q], [p * q, p * (1 - q)]])
 
     @classmethod
-    def from_sample(cls, x, y) -> "BinaryModel":
+    def from_sample(cls, x: ArrayLike, y: ArrayLike) -> BinaryModel:
         """Return the law of largest likelihood: each cell is as likely as it is frequent.
 
         Parameters
@@ -148,7 +151,7 @@ class GaussianMixture:
     var0: float
     var1: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "prior", _checks.share("prior", self.prior))
         object.__setattr__(self, "mu", _checks.real("mu", self.mu, 0, _checks.LARGEST))
         for name in ("var0", "var1"):
@@ -156,7 +159,7 @@ class GaussianMixture:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_sample(cls, x, y) -> "GaussianMixture":
+    def from_sample(cls, x: ArrayLike, y: ArrayLike) -> GaussianMixture:
         """Return the law of largest likelihood, with the origin moved midway between the two means of the sample.
 
         No affine mechanism depends on the origin.

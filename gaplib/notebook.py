@@ -35,27 +35,72 @@ def start() -> None:
 
 
 def real(low: float = -np.inf, high: float = np.inf) -> Check:
-    """Allow a finite number in [low, high]; integers pass, text and bools do not."""
+    """Allow a finite number in [low, high]; integers pass, text and bools do not.
+
+    Parameters
+    ----------
+    low, high : float
+        Both are allowed; without them every finite number is.
+
+    Returns
+    -------
+    check
+        For `check_parameters`.
+    """
     return partial(_checks.real, low=low, high=high)
 
 
 def integer(low: float = -np.inf, high: float = np.inf) -> Check:
-    """Allow an integer in [low, high]."""
+    """Allow an integer in [low, high].
+
+    Parameters
+    ----------
+    low, high : float
+        Both are allowed if they are integers; without them every integer is.
+
+    Returns
+    -------
+    check
+        For `check_parameters`.
+    """
     return partial(_checks.integer, low=low, high=high)
 
 
 def choice(*allowed: str) -> Check:
-    """Allow one of the given words."""
+    """Allow one of the given words.
+
+    Parameters
+    ----------
+    *allowed : str
+        The words.
+
+    Returns
+    -------
+    check
+        For `check_parameters`.
+    """
     return partial(_checks.choice, allowed=allowed)
 
 
 def flag() -> Check:
-    """Allow True or False; the text "false", which Python counts as true, is refused."""
+    """Allow True or False; the text "false", which Python counts as true, is refused.
+
+    Returns
+    -------
+    check
+        For `check_parameters`.
+    """
     return _checks.flag
 
 
 def folder() -> Check:
-    """Allow the path of a folder, or an empty text."""
+    """Allow the path of a folder, or an empty text.
+
+    Returns
+    -------
+    check
+        For `check_parameters`.
+    """
     return _checks.folder
 
 
@@ -112,10 +157,11 @@ def claim(statement: str, holds: bool) -> None:
     Raises
     ------
     TypeError
-        If `holds` is not a single truth value.
+        If `statement` is not a text, or `holds` not a single truth value.
     AssertionError
         If it does not hold.
     """
+    _checks.instance("statement", statement, str)
     if not isinstance(holds, (bool, np.bool_)):
         raise TypeError(f"holds must be True or False, got {holds!r} of type {type(holds).__name__}")
     if not holds:
@@ -123,7 +169,7 @@ def claim(statement: str, holds: bool) -> None:
     print(_HOLDS + statement)
 
 
-def record(**results) -> None:
+def record(**results: object) -> None:
     """Record results in the output of the running cell, for later chapters, pages and sweeps.
 
     Parameters
@@ -164,6 +210,8 @@ def results(notebook: str | Path) -> dict:
 
     Raises
     ------
+    TypeError
+        If `notebook` is neither a text nor a path.
     FileNotFoundError
         If there is no such notebook. The committed ones are found beside an editable installation of `gaplib`.
     """
@@ -189,6 +237,8 @@ def claims(notebook: str | Path) -> list[str]:
 
     Raises
     ------
+    TypeError
+        If `notebook` is neither a text nor a path.
     FileNotFoundError
         If there is no such notebook.
     """
@@ -198,6 +248,8 @@ def claims(notebook: str | Path) -> list[str]:
 
 
 def _outputs(notebook: str | Path) -> list[dict]:
+    if not isinstance(notebook, (str, Path)):
+        raise TypeError(f"notebook must be a text or a path, got {notebook!r} of type {type(notebook).__name__}")
     path = Path(notebook)
     if path.suffix != ".ipynb":
         path = COMMITTED / f"{notebook}.ipynb"
@@ -211,10 +263,10 @@ def _injected(history: list[str]) -> list[str]:
     """Return the names that papermill's injected cell assigns; the cell is known by its first line."""
     sources = [source for source in history if source.startswith("# Parameters\n")]
     assignments = [node for source in sources for node in ast.parse(source).body if isinstance(node, ast.Assign)]
-    return [target.id for node in assignments for target in node.targets]
+    return [target.id for node in assignments for target in node.targets if isinstance(target, ast.Name)]
 
 
-def _plain(name: str, value):
+def _plain(name: str, value: object) -> object:
     """Return `value` as what JSON can hold, floats rounded."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()

@@ -1,6 +1,7 @@
 """One style for every figure of the book."""
 
 import matplotlib.pyplot as plt
+from cycler import cycler
 
 # The palette of Okabe and Ito, told apart with any common form of colour blindness.
 COLORS = {
@@ -27,7 +28,7 @@ def use_style() -> None:
             "figure.constrained_layout.use": True,
             "figure.facecolor": "white",
             "savefig.facecolor": "white",
-            "axes.prop_cycle": plt.cycler(color=list(COLORS.values())),
+            "axes.prop_cycle": cycler(color=list(COLORS.values())),
             "axes.grid": True,
             "axes.axisbelow": True,
             "axes.spines.top": False,

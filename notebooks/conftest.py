@@ -9,5 +9,8 @@ def pytest_collection_modifyitems(items):
     cells = [item for item in items if hasattr(item, "cell")]  # nbval's items
     trained = {item.path for item in cells if "gaplib.training" in item.cell.source}
     for item in cells:
-        if item.path in trained and "nbval-check-output" not in item.cell.metadata.get("tags", []):
+        if (
+            item.path in trained
+            and "nbval-check-output" not in item.cell.metadata.get("tags", [])
+        ):
             item.options["check"] = False

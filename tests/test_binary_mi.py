@@ -335,5 +335,6 @@ def test_bad_input(arguments, error, message):
 
 
 def test_import_does_not_load_solvers():
-    program = "import sys, gaplib.binary; print({'scipy.optimize', 'scipy.special', 'cvxpy', 'tensorflow'} & set(sys.modules))"
+    solvers = {"scipy.optimize", "scipy.special", "cvxpy", "tensorflow"}
+    program = f"import sys, gaplib.binary; print({solvers} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "set()\n"

@@ -1,4 +1,4 @@
-"""The site as a reader sees it: every page in a real browser, over http and from the disk, light and dark, wide and narrow."""
+"""The site as a reader sees it: every page in a real browser, by http and by file, light and dark, wide and narrow."""
 
 import threading
 from functools import partial
@@ -73,7 +73,7 @@ def addresses(site):
 
 @pytest.fixture
 def open_site(browser, addresses):
-    """A function that opens a tab on the site with the network cut off; returns the tab, the site's address, and what goes wrong."""
+    """A function that opens a tab without network; returns the tab, the site's address, and what goes wrong."""
     contexts = []
 
     def open_tab(way, **options):

@@ -105,7 +105,7 @@ def test_it_opens_with_goals_running_time_and_a_quiet_kernel(notebook):
     assert opening.startswith("# ")
     assert "**You will learn**" in opening
     assert re.search(r"\*\*Running time\*\*:\s+under\s+\d+ seconds\s+on\s+two\s+cores", opening)
-    first = [cell for cell in code(notebook) if "colab" not in cell.metadata.get("tags", [])][0]
+    first = next(cell for cell in code(notebook) if "colab" not in cell.metadata.get("tags", []))
     assert first.source.startswith("from gaplib import notebook\n\nnotebook.start()\n")
 
 

@@ -1,5 +1,6 @@
 """What a fresh clone promises: the lock, the environments, the commands, the licences, a quick import."""
 
+import ast
 import re
 import statistics
 import subprocess
@@ -17,6 +18,7 @@ import conda_environment  # noqa: E402  (found by the line above)
 LOCK = (ROOT / "requirements.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 
@@ -75,14 +77,53 @@ def test_readme_opens_with_a_figure_and_the_two_commands():
     assert (ROOT / re.search(r"!\[.+\]\((.+?)\)", README)[1]).is_file()
 
 
-@pytest.mark.parametrize("page", ["README.md", "book/howto.md"])
+@pytest.mark.parametrize("page", ["README.md", "book/howto.md", "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_every_command_that_is_named_exists(page):
     text = (ROOT / page).read_text()
     named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
     targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
     assert named and named <= targets
-    wanted = {"book", "test", "test-fast", "site", "notebooks", "lab", "bench", "env", "lock", "clean"}
+    wanted = {"book", "test", "test-fast", "lint", "site", "pdf", "notebooks", "lab", "bench", "env", "lock", "clean"}
     assert wanted <= targets
+
+
+def imported(file):
+    """The modules of gaplib that a file imports, by the first name after `gaplib`."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "gaplib":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gaplib."):
+            yield node.module.split(".")[1]
+
+
+def test_the_map_of_the_code_is_complete_and_imports_point_up():
+    table = re.search(r"\| module of `gaplib` \|.+?\n\n", CONTRIBUTING, re.DOTALL)[0]
+    order = [name for line in table.strip().splitlines()[2:] for name in re.findall(r"`(\w+)`", line.split("|")[1])]
+    files = {file: file.relative_to(ROOT / "gaplib").parts[0] for file in (ROOT / "gaplib").rglob("*.py")}
+    files = {file: name.removesuffix(".py") for file, name in files.items() if not name.startswith("__")}
+    assert sorted(order) == sorted(set(files.values()))
+    upward = [(name, other) for file, name in files.items() for other in imported(file) if other != name]
+    assert len(upward) > 10
+    assert [(name, other) for name, other in upward if order.index(other) >= order.index(name)] == []
+
+
+def test_the_paths_and_modules_that_contributing_names_exist():
+    named = re.findall(r"`((?:book|gaplib|tests|tools)/[\w./]+|\w+\.(?:md|lock|yml))`", CONTRIBUTING)
+    assert len(named) > 8
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_changelog_has_the_version():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert PROJECT["project"]["version"] in text
+    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= {
+        "Added",
+        "Changed",
+        "Deprecated",
+        "Removed",
+        "Fixed",
+        "Security",
+    }
 
 
 def test_the_readme_s_example_prints_what_it_says():

@@ -1,5 +1,10 @@
-"""Re-execute and normalize the committed notebooks: `python tools/notebooks.py [NOTEBOOK ...]`."""
+"""Re-execute and normalize notebooks; without names, all that are committed.
 
+python tools/notebooks.py [NOTEBOOK ...]            executes them, and renews figures, status page and results too
+python tools/notebooks.py --no-run [NOTEBOOK ...]   only normalizes, and refuses outputs of other code; before a commit
+"""
+
+import argparse
 import base64
 import csv
 import hashlib
@@ -73,6 +78,32 @@ def digest(notebook: nbformat.NotebookNode) -> str:
     return hashlib.sha256("\0".join(code).encode()).hexdigest()
 
 
+def stale(notebook: nbformat.NotebookNode) -> str | None:
+    """Return why the outputs are not those of the code, if a run alone can mend it."""
+    if notebook.metadata.get("gap", {}).get("sources") != digest(notebook):
+        return "its code was edited, and not run by this tool since"
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    if counts != list(range(1, len(counts) + 1)):
+        return "its cells were not run from top to bottom"
+    return None
+
+
+def tidy(path: Path) -> str | None:
+    """Normalize a notebook without running it; return why it cannot be committed, or None."""
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    if reason := stale(notebook):
+        return f"{reason}; run: .venv/bin/python tools/notebooks.py {path}"
+    try:
+        normalize(notebook)
+    except ValueError as error:
+        return str(error)
+    if nbformat.writes(notebook).rstrip("\n") != text.rstrip("\n"):
+        nbformat.write(notebook, path)
+        print(f"normalized {path.name}")
+    return None
+
+
 def set_colab_cell(notebook: nbformat.NotebookNode, address: str) -> None:
     """Begin the notebook with the cell that installs `gaplib` on Colab, if there is an address to install from."""
     notebook.cells = [cell for cell in notebook.cells if "colab" not in cell.metadata.get("tags", [])]
@@ -136,7 +167,8 @@ def write_status(lines: list[dict], file: Path = STATUS) -> None:
         writer.writerows(present)
 
 
-def main(paths: list[Path]) -> None:
+def run(paths: list[Path]) -> None:
+    """Execute the notebooks, normalize them, and write what follows from them."""
     status = []
     for path in paths:
         notebook = nbformat.read(path, as_version=4)
@@ -156,5 +188,18 @@ def main(paths: list[Path]) -> None:
         results.export()
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--no-run", action="store_true", help="normalize only; fail if a notebook must be run")
+    parser.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK")
+    args = parser.parse_args()
+    paths = args.notebooks or committed()
+    if not args.no_run:
+        return run(paths)
+    problems = [f"{path}: {problem}" for path in paths if (problem := tidy(path))]
+    if problems:
+        sys.exit("\n".join(problems))
+
+
 if __name__ == "__main__":
-    main([Path(argument) for argument in sys.argv[1:]] or committed())
+    main()

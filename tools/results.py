@@ -1,4 +1,4 @@
-"""Write what the notebooks recorded as CSV files: the verdicts that `gaplib.paper` reads, and the data page's downloads.
+"""Write what the notebooks recorded as CSV files: the verdicts for `gaplib.paper`, and the downloads of the data page.
 
 python tools/results.py    (tools/notebooks.py ends with it)
 """

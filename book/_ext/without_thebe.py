@@ -1,4 +1,4 @@
-"""Keep Thebe off the pages: Jupyter Book loads it for live code, which we do not offer, with an address on a foreign host."""
+"""Keep Thebe off the pages: Jupyter Book loads it, for live code that we do not offer, from a foreign host."""
 
 
 def drop_scripts(app, pagename, templatename, context, doctree):

@@ -8,6 +8,7 @@ studies use two cores as two processes.
 import contextlib
 import os
 import warnings
+from collections.abc import Iterator
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels change the last bits
@@ -16,7 +17,7 @@ THREADS = 1
 
 
 @contextlib.contextmanager
-def _silent():
+def _silent() -> Iterator[None]:
     """Drop what compiled code writes to stderr; exceptions pass."""
     with open(os.devnull, "w") as nowhere:
         stderr = os.dup(2)

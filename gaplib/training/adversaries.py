@@ -18,11 +18,11 @@ class BinaryAdversary:
     :math:`1-\\theta_{a,0}` and of :math:`\\theta_{a,1}`.
     """
 
-    def start(self, random):
+    def start(self, random: np.random.Generator) -> np.ndarray:
         """Believe one half everywhere."""
         return np.zeros(2)
 
-    def log_odds(self, parameters, x_hat):
+    def log_odds(self, parameters: tf.Tensor, x_hat: tf.Tensor) -> tf.Tensor:
         """Return the log odds of Y = 1, shape (G, N), for released bits of shape (G, N)."""
         at_0, at_1 = tf.split(parameters, 2, axis=1)
         return (1 - x_hat) * at_0 + x_hat * at_1
@@ -43,13 +43,13 @@ class NetworkAdversary:
 
     width: int = 16
 
-    def start(self, random):
+    def start(self, random: np.random.Generator) -> np.ndarray:
         """Put the bends of the hidden units evenly over four standard deviations of the release."""
         slopes = random.choice([-1.0, 1.0], self.width)
         offsets = -slopes * np.linspace(-2, 2, self.width)
         return np.concatenate([slopes, offsets, random.standard_normal(self.width) / np.sqrt(self.width), [0.0]])
 
-    def log_odds(self, parameters, x_hat):
+    def log_odds(self, parameters: tf.Tensor, x_hat: tf.Tensor) -> tf.Tensor:
         """Return the log odds of Y = 1, shape (G, N), for standardized releases of shape (G, N)."""
         slopes, offsets, weights, bias = tf.split(parameters, [self.width] * 3 + [1], axis=1)
         hidden = tf.nn.leaky_relu(slopes[..., tf.newaxis] * x_hat[:, tf.newaxis] + offsets[..., tf.newaxis])

@@ -16,8 +16,8 @@ class Penalty:
 
     The optimum keeps the budget as soon as rho exceeds the price of distortion there; it need not tend to infinity.
     Under log-loss 1 nat is enough wherever the leakage is convex in D: D times its price is at most the leakage at
-    D = 0, so at most ln 2. (Below D = .05 the unit of violations is .05, and the argument asks for .05/D.) Beyond that, a
-    larger rho only drowns what the privatizer is to learn. Along the budget a penalty moves slowly: for PDD with
+    D = 0, so at most ln 2. (Below D = .05 the unit of violations is .05, and the argument asks for .05/D.) Beyond that,
+    a larger rho only drowns what the privatizer is to learn. Along the budget a penalty moves slowly: for PDD with
     p = 3/4 it stops some .002 nats above the optimum, the augmented Lagrangian a quarter of that.
 
     Parameters
@@ -34,19 +34,61 @@ class Penalty:
     first: float = 0.1
     last: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_schedule(self)
 
-    def term(self, violation, multiplier, progress):
-        """Return what is added to the privatizer's loss; shapes (G,), `progress` from 0 to 1."""
+    def term(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Return what is added to the privatizer's loss.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return _coefficient(self, progress) * tf.maximum(violation, 0.0)
 
-    def price(self, violation, multiplier, progress):
-        """Return the derivative of `term`: what one more unit of violation costs."""
+    def price(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Return the derivative of `term`: what one more unit of violation costs.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return tf.where(violation > 0, _coefficient(self, progress), 0.0)
 
-    def update(self, multiplier, violation, progress):
-        """Return the multiplier of the next step; the penalty method has none."""
+    def update(self, multiplier: tf.Tensor, violation: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Return the multiplier of the next step; the penalty method leaves it as it is.
+
+        Parameters
+        ----------
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return multiplier
 
 
@@ -79,29 +121,71 @@ class AugmentedLagrangian:
     last: float = 3.0
     rate: float = 0.01
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_schedule(self)
         if not 0 < _checks.real("rate", self.rate) <= 1:
             raise ValueError(f"rate must be a number in (0, 1], got {self.rate!r}")
 
-    def term(self, violation, multiplier, progress):
-        """Return what is added to the privatizer's loss; shapes (G,), `progress` from 0 to 1."""
+    def term(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Return what is added to the privatizer's loss.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         price = self.price(violation, multiplier, progress)
         return (price**2 - multiplier**2) / (2 * _coefficient(self, progress))
 
-    def price(self, violation, multiplier, progress):
-        """Return the derivative of `term`: what one more unit of violation costs."""
+    def price(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Return the derivative of `term`: what one more unit of violation costs.
+
+        Parameters
+        ----------
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return tf.maximum(multiplier + _coefficient(self, progress) * violation, 0.0)
 
-    def update(self, multiplier, violation, progress):
-        """Return the multiplier of the next step."""
+    def update(self, multiplier: tf.Tensor, violation: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Return the multiplier of the next step.
+
+        Parameters
+        ----------
+        multiplier : tf.Tensor, shape (G,)
+            The price of distortion until now.
+        violation : tf.Tensor, shape (G,)
+            Of each game: the distortion minus the budget, in units of the budget.
+        progress : tf.Tensor
+            How much of the training is over, from 0 to 1.
+
+        Returns
+        -------
+        tf.Tensor, shape (G,)
+        """
         return tf.maximum(multiplier + self.rate * _coefficient(self, progress) * violation, 0.0)
 
 
-def _check_schedule(constraint) -> None:
+def _check_schedule(constraint: Penalty | AugmentedLagrangian) -> None:
     for name in ("first", "last"):
         _checks.real(name, getattr(constraint, name), 1 / _checks.LARGEST, _checks.LARGEST)
 
 
-def _coefficient(constraint, progress):
+def _coefficient(constraint: Penalty | AugmentedLagrangian, progress: tf.Tensor) -> tf.Tensor:
     return constraint.first * (constraint.last / constraint.first) ** progress

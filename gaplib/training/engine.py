@@ -4,6 +4,7 @@ Every tensor has a leading game axis and losses are never mixed along it, so the
 own gradient, and Adam, which works elementwise, is an independent Adam for each game.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,7 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gaplib.training._tensorflow import tf
+from gaplib.training.adversaries import BinaryAdversary, NetworkAdversary
+from gaplib.training.constraints import AugmentedLagrangian, Penalty
 from gaplib.training.losses import empirical_loss, printed_loss
+from gaplib.training.privatizers import AffinePrivatizer, BinaryPrivatizer
 from gaplib.training.samples import BLOCK
 
 LEARNING_RATE = 0.01  # Adam's, for both players (Section 4.3 of the paper)
@@ -73,16 +77,16 @@ class Rules:
         and never shorten the step.
     """
 
-    privatizer: object
-    adversary: object
-    constraint: object
+    privatizer: BinaryPrivatizer | AffinePrivatizer
+    adversary: BinaryAdversary | NetworkAdversary
+    constraint: Penalty | AugmentedLagrangian
     alpha: float
     k: int
     as_printed: bool
 
 
 @lru_cache(maxsize=32)
-def alternating_minimax(rules: Rules):
+def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
     """Return Algorithm 1, compiled: a function that plays a block of its iterations.
 
     Its arguments are the `State`, the minibatches as a `Batch` with the additional leading axis BLOCK, what is
@@ -91,15 +95,17 @@ def alternating_minimax(rules: Rules):
     """
     loss_of = printed_loss if rules.as_printed else empirical_loss
 
-    def adversary_loss(theta_a, x_hat, chance, batch, fixed):
+    def adversary_loss(
+        theta_a: tf.Tensor, x_hat: tf.Tensor, chance: tf.Tensor, batch: Batch, fixed: Fixed
+    ) -> tf.Tensor:
         flat = tf.reshape(x_hat, [x_hat.shape[0], -1]) / fixed.spread
         log_odds = tf.reshape(rules.adversary.log_odds(theta_a, flat), x_hat.shape)
         return loss_of(log_odds, batch, chance, rules.alpha)
 
-    def release(theta_p, batch, fixed):
+    def release(theta_p: tf.Tensor, batch: Batch, fixed: Fixed) -> tuple[tf.Tensor, tf.Tensor]:
         return rules.privatizer.release(tf.linalg.matvec(fixed.tie, theta_p), batch)
 
-    def violation_of(theta_p, x_hat, chance, batch, fixed):
+    def violation_of(theta_p: tf.Tensor, x_hat: tf.Tensor, chance: tf.Tensor, batch: Batch, fixed: Fixed) -> tf.Tensor:
         if rules.as_printed:  # of this minibatch, with its noise
             error = tf.reduce_sum(chance * (x_hat - batch.x[..., tf.newaxis]) ** 2, axis=2)
             distortion = tf.reduce_sum(batch.weight * error, axis=1)
@@ -107,7 +113,7 @@ def alternating_minimax(rules: Rules):
             distortion = rules.privatizer.distortion(tf.linalg.matvec(fixed.tie, theta_p), fixed.law)
         return (distortion - fixed.budget) / fixed.scale
 
-    def iterate(state, batch, fixed, t, T):
+    def iterate(state: State, batch: Batch, fixed: Fixed, t: tf.Tensor, T: tf.Tensor) -> tuple[State, tf.Tensor]:
         progress = tf.minimum(t / T, 1.0)
         decay = 1.0 if rules.as_printed else (1 + tf.cos(np.pi * progress)) / 2
         step_size = tf.where(t < T, LEARNING_RATE * decay, 0.0)  # what is left of the last block changes nothing
@@ -138,7 +144,7 @@ def alternating_minimax(rules: Rules):
         return State(privatizer, adversary, multiplier, state.average), tf.stack([loss, expected, price])
 
     @tf.function(jit_compile=True)
-    def play(state, minibatches, fixed, first, T):
+    def play(state: State, minibatches: Batch, fixed: Fixed, first: tf.Tensor, T: tf.Tensor) -> tuple[State, tf.Tensor]:
         # first and T are floats, because XLA would compile anew for every other value of an integer.
         history = tf.TensorArray(tf.float32, BLOCK, element_shape=[3, state.multiplier.shape[0]])
         averaged = 1.0 if rules.as_printed else tf.maximum(tf.floor(T / 4), 1.0)  # of the last iterates
@@ -154,7 +160,7 @@ def alternating_minimax(rules: Rules):
     return play
 
 
-def adam(player: Player, gradient, step_size, t) -> Player:
+def adam(player: Player, gradient: tf.Tensor, step_size: tf.Tensor, t: tf.Tensor) -> Player:
     """Return the player after step t (from 1) of Adam down the gradient."""
     short, long = MEMORIES
     mean = short * player.mean + (1 - short) * gradient

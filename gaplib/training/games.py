@@ -1,8 +1,13 @@
 """What goes into training and what comes out of it."""
 
+from __future__ import annotations  # the reference then shows ArrayLike by its name
+
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gaplib import _checks
 from gaplib.mechanisms import AffineGaussian, BinaryKernel
@@ -42,13 +47,13 @@ class Game:
     'BinaryModel([[0.375, 0.125], [0.125, 0.375]]), D=0.1, pdi'
     """
 
-    source: BinaryModel | GaussianMixture | tuple
+    source: BinaryModel | GaussianMixture | tuple[Any, Any]
     D: float
     kind: str = "pdd"
     n: int | None = None
-    test: tuple | None = None
+    test: tuple[Any, Any] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         # Beyond 1e30 the square of a single-precision number is infinite.
         object.__setattr__(self, "D", _checks.real("D", self.D, 0, 1e30))
         _checks.choice("kind", self.kind, ("pdd", "pdi"))
@@ -90,7 +95,7 @@ class Game:
         return f"{source}, D={self.D:g}, {self.kind}"
 
     @staticmethod
-    def _is_binary(records) -> bool:
+    def _is_binary(records: tuple[np.ndarray, np.ndarray]) -> bool:
         return records[0].dtype.kind in "iu" and bool(np.isin(records[0], (0, 1)).all())
 
 
@@ -163,14 +168,14 @@ class Result:
     test_accuracy: float
     test_cross_entropy: float
     diverged: bool
-    _adversary: object = field(repr=False)
+    _adversary: Callable[[np.ndarray], np.ndarray] = field(repr=False)
 
-    def belief(self, x_hat) -> np.ndarray:
+    def belief(self, x_hat: ArrayLike) -> np.ndarray:
         """Return the trained adversary's belief that Y = 1, elementwise.
 
         Parameters
         ----------
-        x_hat : array_like of float
+        x_hat : array_like of float, any shape
             Releases.
 
         Returns
@@ -195,13 +200,13 @@ class Interrupted(KeyboardInterrupt):
         In the order of the games; None where a game was not finished.
     """
 
-    def __init__(self, results):
+    def __init__(self, results: list[Result | None]) -> None:
         done = sum(result is not None for result in results)
         super().__init__(f"interrupted with {done} of {len(results)} games finished: see .results of this exception")
         self.results = results
 
 
-def _records(name: str, value) -> tuple[np.ndarray, np.ndarray]:
+def _records(name: str, value: object) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         allowed = "a pair of arrays (x, y)" + (", a BinaryModel or a GaussianMixture" if name == "source" else "")
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")

@@ -4,10 +4,15 @@
 no gradient.
 """
 
+from typing import TYPE_CHECKING
+
 from gaplib.training._tensorflow import tf
 
+if TYPE_CHECKING:
+    from gaplib.training.engine import Batch
 
-def alpha_loss(log_odds, y, alpha: float):
+
+def alpha_loss(log_odds: tf.Tensor, y: tf.Tensor, alpha: float) -> tf.Tensor:
     """Return the alpha-loss of the belief sigmoid(log_odds) that Y = 1 (Equations 6 and 7 of the paper).
 
     Parameters
@@ -30,7 +35,7 @@ def alpha_loss(log_odds, y, alpha: float):
     return -tf.math.expm1(exponent * log_belief) / exponent
 
 
-def empirical_loss(log_odds, batch, chance, alpha: float):
+def empirical_loss(log_odds: tf.Tensor, batch: "Batch", chance: tf.Tensor, alpha: float) -> tf.Tensor:
     """Return the adversary's empirical loss (Equations 9 to 11 of the paper), one number for each game.
 
     A release with two possible outcomes is averaged over exactly: no outcome is drawn.
@@ -53,12 +58,12 @@ def empirical_loss(log_odds, batch, chance, alpha: float):
     return tf.reduce_sum(batch.weight[..., tf.newaxis] * chance * loss, axis=(1, 2))
 
 
-def printed_loss(log_odds, batch, chance, alpha: float):
+def printed_loss(log_odds: tf.Tensor, batch: "Batch", chance: tf.Tensor, alpha: float) -> tf.Tensor:
     """Return what Section 3.2 of the paper prints for the binary model: the loss of the *averaged* belief.
 
     Arguments and result are those of `empirical_loss`; where a release has one outcome only, the two are the same. By
-    Jensen's inequality this loss is the smaller one. If both players use it, as here, a PDI mechanism gains nothing in it
-    by small distortions: chapter 11 of the book has the region.
+    Jensen's inequality this loss is the smaller one. If both players use it, as here, a PDI mechanism gains nothing in
+    it by small distortions: chapter 11 of the book has the region.
     """
     if log_odds.shape[2] == 1:  # nothing to average
         return empirical_loss(log_odds, batch, chance, alpha)

@@ -3,18 +3,20 @@
 import math
 import warnings
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from tqdm import tqdm
 
 from gaplib import _checks, _random
+from gaplib.mechanisms import AffineGaussian, BinaryKernel
 from gaplib.training._tensorflow import tf
 from gaplib.training.adversaries import BinaryAdversary, NetworkAdversary
 from gaplib.training.constraints import AugmentedLagrangian, Penalty
 from gaplib.training.engine import Batch, Fixed, Player, Rules, State, alternating_minimax
 from gaplib.training.games import Game, History, Interrupted, Result, sample_of
 from gaplib.training.privatizers import CELLS, AffinePrivatizer, BinaryPrivatizer
-from gaplib.training.samples import BLOCK, MINIBATCH, Draws
+from gaplib.training.samples import BLOCK, MINIBATCH, Draws, Sample
 
 # Games of one compiled program; more would leave the processor's cache.
 TOGETHER = 40
@@ -22,11 +24,11 @@ RECORD_EVERY = 10
 
 
 def train(
-    games,
+    games: Iterable[Game],
     loss: str = "log",
     alpha: float | None = None,
-    constraint=None,
-    seed=0,
+    constraint: Penalty | AugmentedLagrangian | None = None,
+    seed: int | Sequence[int] = 0,
     k: int = 3,
     steps: int | None = None,
     as_printed: bool = False,
@@ -92,7 +94,7 @@ def train(
     if progress is not None:
         _checks.flag("progress", progress)
 
-    results: list[Result | None] = [None] * len(games)
+    finished: dict[int, Result] = {}
     chunks = _chunks(games)
     iterations = [steps or _sides(games[chunk[0]].binary)[3] for chunk in chunks]
     bar = tqdm(total=sum(iterations), unit="iteration", disable=None if progress is None else not progress)
@@ -102,10 +104,10 @@ def train(
                 privatizer, adversary, default, _ = _sides(games[chunk[0]].binary)
                 rules = Rules(privatizer, adversary, constraint or default, alpha, k, as_printed)
                 played = _play([games[i] for i in chunk], [seeds[i] for i in chunk], rules, T, bar)
-                for i, result in zip(chunk, played, strict=True):
-                    results[i] = result
+                finished |= zip(chunk, played, strict=True)
     except KeyboardInterrupt:
-        raise Interrupted(results) from None
+        raise Interrupted([finished.get(i) for i in range(len(games))]) from None
+    results = [finished[i] for i in range(len(games))]
     for result in results:
         if result.diverged:
             warnings.warn(
@@ -117,18 +119,18 @@ def train(
     return results
 
 
-def _check_games(games, seed) -> tuple[list[Game], list[int]]:
+def _check_games(games: Iterable[Game], seed: int | Sequence[int]) -> tuple[list[Game], list[int]]:
     if isinstance(games, Game) or not hasattr(games, "__iter__"):
         raise TypeError(f"games must be a list of Game, got {games!r} of type {type(games).__name__}")
     games = [_checks.instance(f"games[{i}]", game, Game) for i, game in enumerate(games)]
-    if not hasattr(seed, "__len__") or isinstance(seed, str):
-        return games, [_checks.integer("seed", seed, 0)] * len(games)
-    if len(seed) != len(games):
-        raise ValueError(f"seed must be one integer or one for each of the {len(games)} games, got {len(seed)}")
-    return games, [_checks.integer(f"seed[{i}]", value, 0) for i, value in enumerate(seed)]
+    if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+        if len(seed) != len(games):
+            raise ValueError(f"seed must be one integer or one for each of the {len(games)} games, got {len(seed)}")
+        return games, [_checks.integer(f"seed[{i}]", value, 0) for i, value in enumerate(seed)]
+    return games, [_checks.integer("seed", seed, 0)] * len(games)
 
 
-def _check_alpha(loss, alpha) -> float:
+def _check_alpha(loss: str, alpha: float | None) -> float:
     if _checks.choice("loss", loss, ("log", "alpha")) == "log":
         if alpha is not None:
             raise ValueError(f"alpha must be left out under log-loss, got {alpha!r}; use loss='alpha'")
@@ -141,14 +143,16 @@ def _check_alpha(loss, alpha) -> float:
     return alpha
 
 
-def _sides(binary: bool):
+def _sides(
+    binary: bool,
+) -> tuple[BinaryPrivatizer | AffinePrivatizer, BinaryAdversary | NetworkAdversary, Penalty | AugmentedLagrangian, int]:
     """Return the players and the constraint that the paper has for a kind of data, and the iterations it takes."""
     if binary:
         return BinaryPrivatizer(), BinaryAdversary(), Penalty(), 4000
     return AffinePrivatizer(), NetworkAdversary(), AugmentedLagrangian(), 3000
 
 
-def _chunks(games) -> list[list[int]]:
+def _chunks(games: list[Game]) -> list[list[int]]:
     """Return the numbers of the games that are played together: of one kind, with minibatches of one size."""
     alike = defaultdict(list)
     for i, game in enumerate(games):
@@ -160,7 +164,7 @@ def _chunks(games) -> list[list[int]]:
     return chunks
 
 
-def _play(games, seeds, rules, T, bar) -> list[Result]:
+def _play(games: list[Game], seeds: list[int], rules: Rules, T: int, bar: tqdm) -> list[Result]:
     """Play the games of one chunk to the end."""
     drawn = {}  # games of the same law, size and seed share their sample
     for game, seed in zip(games, seeds, strict=True):
@@ -180,7 +184,7 @@ def _play(games, seeds, rules, T, bar) -> list[Result]:
     return [_result(i, game, seeds[i], samples[i], state, fixed, history, rules) for i, game in enumerate(games)]
 
 
-def _start(games, seeds, samples, rules) -> tuple[State, Fixed]:
+def _start(games: list[Game], seeds: list[int], samples: list[Sample], rules: Rules) -> tuple[State, Fixed]:
     """Return the state before the first iteration, and what stays as it is."""
     theta_p, ties, theta_a, laws, budgets, scales, spreads = [], [], [], [], [], [], []
     for game, seed, sample in zip(games, seeds, samples, strict=True):
@@ -200,27 +204,27 @@ def _start(games, seeds, samples, rules) -> tuple[State, Fixed]:
     return state, fixed
 
 
-def _rest(parameters) -> Player:
+def _rest(parameters: tf.Tensor) -> Player:
     return Player(parameters, tf.zeros_like(parameters), tf.zeros_like(parameters))
 
 
-def _tensor(value):
+def _tensor(value: object) -> tf.Tensor:
     with np.errstate(over="ignore"):  # what is too large for single precision becomes infinite: that game diverges
         return tf.constant(np.asarray(value, np.float32))
 
 
-def _minibatches(games, seeds, samples):
+def _minibatches(games: list[Game], seeds: list[int], samples: list[Sample]) -> Iterator[Batch]:
     """Yield block after block: a `Batch` with a leading axis of iterations."""
     binary = games[0].binary
-    draws = {(seed, sample.x.size): None for seed, sample in zip(seeds, samples, strict=True)}
-    draws = {key: Draws(*key, noise=not binary) for key in draws}
+    keys = dict.fromkeys((seed, sample.x.size) for seed, sample in zip(seeds, samples, strict=True))
+    draws = {key: Draws(*key, noise=not binary) for key in keys}
     if binary:
         data = [(2 * sample.x + sample.y).astype(np.int8) for sample in samples]
     else:
         data = [(np.float32((sample.x - sample.center) / sample.unit), np.float32(sample.y)) for sample in samples]
     while True:
         block = {key: source.next_block() for key, source in draws.items()}
-        parts = []
+        parts: list[Sequence[np.ndarray]] = []
         for seed, sample, records in zip(seeds, samples, data, strict=True):
             rows, noise = block[seed, sample.x.size]
             if binary:
@@ -237,36 +241,47 @@ def _minibatches(games, seeds, samples):
             yield Batch(x, y, noise, tf.fill(x.shape, np.float32(1 / x.shape[2])))
 
 
-def _result(i, game, seed, sample, state, fixed, history, rules) -> Result:
+def _result(
+    i: int,
+    game: Game,
+    seed: int,
+    sample: Sample,
+    state: State,
+    fixed: Fixed,
+    history: np.ndarray,
+    rules: Rules,
+) -> Result:
     """Return the result of game i of a chunk."""
     parameters = fixed.tie[i].numpy().astype(float) @ state.average[i].numpy().astype(float)
     theta_a = state.adversary.parameters[i : i + 1].numpy()
     spread = sample.unit * float(fixed.spread[i, 0])
 
-    def belief(x_hat):
+    def belief(x_hat: np.ndarray) -> np.ndarray:
         inputs = _tensor((np.reshape(x_hat, (1, -1)) - sample.center) / spread)
         log_odds = rules.adversary.log_odds(tf.constant(theta_a), inputs).numpy().astype(float)
         return np.exp(-np.logaddexp(0, -log_odds)).reshape(np.shape(x_hat))
 
     loss, distortion, price = history[:, :, i].astype(float).T
     units = sample.unit**2  # of distortion
-    history = _history(loss, units * distortion, price / units)
+    course = _history(loss, units * distortion, price / units)
     if not all(np.isfinite(part).all() for part in (parameters, theta_a, loss, distortion, price)):
-        return Result(game, seed, None, math.nan, history, math.nan, math.nan, True, belief)
+        return Result(game, seed, None, math.nan, course, math.nan, math.nan, True, belief)
     mechanism = rules.privatizer.mechanism(parameters, sample.unit)
     distortion = float(rules.privatizer.distortion(_tensor([parameters]), _tensor([rules.privatizer.law(sample)]))[0])
     accuracy, cross_entropy = _test(mechanism, belief, sample, seed)
-    return Result(game, seed, mechanism, units * distortion, history, accuracy, cross_entropy, False, belief)
+    return Result(game, seed, mechanism, units * distortion, course, accuracy, cross_entropy, False, belief)
 
 
-def _history(loss, distortion, price) -> History:
+def _history(loss: np.ndarray, distortion: np.ndarray, price: np.ndarray) -> History:
     ends = np.append(np.arange(RECORD_EVERY, loss.size, RECORD_EVERY), loss.size)
     starts = np.concatenate([[0], ends[:-1]])
     means = [np.add.reduceat(values, starts) / (ends - starts) for values in (loss, distortion, price)]
     return History(ends, *means)
 
 
-def _test(mechanism, belief, sample, seed) -> tuple[float, float]:
+def _test(
+    mechanism: BinaryKernel | AffineGaussian, belief: Callable[[np.ndarray], np.ndarray], sample: Sample, seed: int
+) -> tuple[float, float]:
     """Return the accuracy and the cross-entropy of the adversary on the test sample."""
     if sample.x_test.size == 0:
         return math.nan, math.nan

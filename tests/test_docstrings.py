@@ -1,0 +1,297 @@
+"""Every public name says what it takes and gives: parameters, shapes, units, errors. The errors are tried out."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+import typing
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+from numpy.typing import ArrayLike
+from numpydoc.docscrape import NumpyDocString
+
+import gaplib
+from gaplib import binary
+from gaplib.mechanisms import AffineGaussian, BinaryKernel
+from gaplib.models import BinaryModel, GaussianMixture
+from gaplib.optimum import Optimum
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def public():
+    """The public names: what a public module defines, or a package lists; of classes, their members too."""
+    found = {}
+    for info in pkgutil.iter_modules(gaplib.__path__):
+        if info.name.startswith("_"):
+            continue
+        module = importlib.import_module(f"gaplib.{info.name}")
+        for name, thing in vars(module).items():
+            listed = name in getattr(module, "__all__", ())
+            own = getattr(thing, "__module__", None) == module.__name__ and not name.startswith("_")
+            if not (listed or own) or not (inspect.isfunction(thing) or inspect.isclass(thing)):
+                continue
+            found[f"{info.name}.{name}"] = thing
+            for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+                kinds = (property, classmethod, staticmethod, type(public))
+                if not member.startswith("_") and isinstance(value, kinds):
+                    found[f"{info.name}.{name}.{member}"] = value
+    return found
+
+
+PUBLIC = public()
+
+
+def function(thing):
+    """What is called, for its signature."""
+    if isinstance(thing, property):
+        return thing.fget
+    return thing.__func__ if isinstance(thing, (classmethod, staticmethod)) else thing
+
+
+def arguments(thing):
+    names = inspect.signature(function(thing)).parameters.values()
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [stars.get(one.kind, "") + one.name for one in names if one.name not in ("self", "cls")]
+
+
+def documented(section):
+    """Name to description, type included; `x, y : float` describes both."""
+    return {
+        name.strip().replace("\\", ""): f"{entry.type} {' '.join(entry.desc)}"
+        for entry in section
+        for name in entry.name.split(",")
+    }
+
+
+def hints(thing):
+    called = function(thing).__init__ if inspect.isclass(thing) else function(thing)
+    return typing.get_type_hints(called, localns={"pd": pandas})  # which gaplib imports late
+
+
+def holds_array(hint):
+    return hint is np.ndarray or hint == ArrayLike or np.ndarray in typing.get_args(hint)
+
+
+def faults(thing, doc=None):
+    """What is wrong with the docstring of a public name, as a list of sentences."""
+    text = inspect.cleandoc(doc if doc is not None else (function(thing).__doc__ or ""))
+    if not text:
+        return ["has no docstring"]
+    parsed = NumpyDocString(text)
+    summary = text.split("\n\n")[0]
+    found = [] if summary.endswith((".", ":")) else ["its first paragraph is no sentence"]
+    if isinstance(thing, property):
+        if holds_array(hints(thing).get("return")) and "shape" not in text:
+            found.append("gives an array and not its shape")
+        return found
+
+    listed = {**documented(parsed["Parameters"]), **documented(parsed["Attributes"])}
+    expected = [name for name in arguments(thing) if not name.startswith("_")]
+    if list(listed) != expected:
+        found.append(f"documents {list(listed)}, but takes {expected}")
+    types = hints(thing)
+    for name, said in listed.items():
+        if holds_array(types.get(name)) and not re.search(r"shape|one entry for each", f"{said} {summary}"):
+            found.append(f"takes the array {name} and does not say its shape")
+
+    returns = "" if inspect.isclass(thing) else types.get("return", type(None))
+    said = " ".join(f"{entry.type} {' '.join(entry.desc)}" for entry in parsed["Returns"])
+    if returns not in ("", type(None)) and not said:
+        found.append("returns something and has no Returns")
+    if holds_array(returns) and not re.search("shape|elementwise", f"{said} {summary}"):
+        found.append("returns an array and does not say its shape")
+    measures = re.search(r"entropy|mutual information|\bI\(|log-loss of", summary)
+    if said and measures and "float" in said and "nats" not in said:
+        found.append("returns information and not its unit")
+    return found
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_docstring(name):
+    assert faults(PUBLIC[name]) == []
+
+
+def test_many_names_are_public():
+    assert {"binary.optimal_pdd", "models.BinaryModel.p_y", "training.train", "training.Game"} <= set(PUBLIC)
+    assert not [name for name in PUBLIC if "._" in name]
+
+
+def without(section, text):
+    """A docstring without one of its sections."""
+    return re.sub(rf"\n *{section}\n *-+\n.*?(?=\n *\w+\n *-+\n|\Z)", "", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "fault"),
+    [
+        ("models.BinaryModel.p_y", ", shape (2,)", "", "gives an array and not its shape"),
+        ("losses.posterior", "released : array_like, shape (k, m)", "table : array_like, shape (k, m)", "documents"),
+        ("losses.posterior", "numpy.ndarray, shape (k, m)", "numpy.ndarray", "returns an array and does not say"),
+        ("losses.map_guess", "array_like, shape (k, m)", "array_like", "takes the array released"),
+        ("leakage.mutual_information", "In nats;", "", "returns information and not its unit"),
+        ("models.GaussianMixture", "var0, var1 :", "var0 :", "documents"),
+        ("training.History", "loss : numpy", "lost : numpy", "documents"),
+        ("binary.optimal_pdd", "least well.", "least well", "its first paragraph is no sentence"),
+    ],
+)
+def test_a_fault_is_found(name, old, new, fault):
+    text = PUBLIC[name].fget.__doc__ if isinstance(PUBLIC[name], property) else PUBLIC[name].__doc__
+    assert old in text and faults(PUBLIC[name]) == []
+    (found,) = faults(PUBLIC[name], text.replace(old, new))
+    assert found.startswith(fault)
+
+
+@pytest.mark.parametrize(
+    ("section", "fault"), [("Parameters", "documents"), ("Returns", "returns something and has no Returns")]
+)
+def test_a_section_that_is_missing_is_found(section, fault):
+    thing = PUBLIC["leakage.mmse"]
+    assert any(found.startswith(fault) for found in faults(thing, without(section, thing.__doc__)))
+
+
+# Errors: each documented parameter is given what it cannot be.
+
+XOR, MIXTURE = BinaryModel.xor(0.75, 0.25), GaussianMixture(prior=0.75, mu=3, var0=1, var1=1)
+KERNEL, AFFINE = BinaryKernel(1, 0.5, 1, 1), AffineGaussian(1, 1, 0, 1)
+TABLE, BITS = [[0.25, 0.25], [0.1, 0.4]], [0, 1, 1, 0]
+BAD = (None, "text", object(), float("nan"), -1, 1.5, True, [[1], [1, 2]], [0.5, -1], 10**400)
+
+
+def unsolved():
+    return binary.pdd_program(XOR, 0.1)
+
+
+# A good call of every public name that checks its arguments.
+GOOD = {
+    "binary.optimal_pdd": dict(model=XOR, D=0.1, method="lp"),
+    "binary.pdd_program": dict(model=XOR, D=0.1),
+    "binary.optimal_pdi": dict(model=XOR, D=0.1, method="lp"),
+    "binary.pdi_program": dict(model=XOR, D=0.1),
+    "binary.optimal_mi": dict(model=XOR, D=0.1, kind="pdi"),
+    "binary.solve": dict(program=unsolved()),
+    "gaussian.optimal_pdi": dict(model=MIXTURE, D=1),
+    "gaussian.optimal_shift": dict(model=MIXTURE, D=1),
+    "gaussian.optimal_shift_noise": dict(model=MIXTURE, D=1),
+    "gaussian.optimal_affine": dict(model=MIXTURE, D=1, loss="log"),
+    **{f"leakage.{name}": dict(model=XOR, mechanism=KERNEL) for name in ("map_accuracy", "mutual_information", "mmse")},
+    "leakage.arimoto_conditional_entropy": dict(model=MIXTURE, mechanism=AFFINE, alpha=2),
+    "leakage.arimoto_mutual_information": dict(model=MIXTURE, mechanism=AFFINE, alpha=2),
+    "losses.squared_loss": dict(guess=[1, 2], y=[1, 3]),
+    "losses.zero_one_loss": dict(guess=[1, 2], y=[1, 3]),
+    "losses.log_loss": dict(belief=[0.5, 1]),
+    "losses.alpha_loss": dict(belief=[0.5, 1], alpha=2),
+    "losses.expected_loss": dict(released=TABLE, loss=[[0, 1], [1, 0]]),
+    "losses.conditional_mean": dict(released=TABLE, values=[0, 1]),
+    "losses.map_guess": dict(released=TABLE),
+    "losses.posterior": dict(released=TABLE),
+    "losses.tilted_posterior": dict(released=TABLE, alpha=2),
+    "mechanisms.BinaryKernel": dict(s00=1, s01=1, s10=1, s11=0.5),
+    "mechanisms.BinaryKernel.distortion": dict(self=KERNEL, model=XOR),
+    "mechanisms.BinaryKernel.released": dict(self=KERNEL, model=XOR),
+    "mechanisms.BinaryKernel.privatize": dict(self=KERNEL, x=BITS, y=BITS, seed=0),
+    "mechanisms.AffineGaussian": dict(beta0=1, beta1=1, gamma0=1, gamma1=0),
+    "mechanisms.AffineGaussian.distortion": dict(self=AFFINE, model=MIXTURE),
+    "mechanisms.AffineGaussian.released": dict(self=AFFINE, model=MIXTURE),
+    "mechanisms.AffineGaussian.privatize": dict(self=AFFINE, x=[1.5, 2, 3, 4], y=BITS, seed=0),
+    "models.BinaryModel": dict(joint=TABLE),
+    "models.BinaryModel.xor": dict(cls=BinaryModel, p=0.5, q=0.25),
+    "models.BinaryModel.from_sample": dict(cls=BinaryModel, x=BITS, y=BITS),
+    "models.BinaryModel.sample": dict(self=XOR, n=10, seed=0),
+    "models.GaussianMixture": dict(prior=0.5, mu=3, var0=1, var1=1),
+    "models.GaussianMixture.from_sample": dict(cls=GaussianMixture, x=[-1, 1, 2, -2.5], y=BITS),
+    "models.GaussianMixture.sample": dict(self=MIXTURE, n=10, seed=0),
+    "notebook.claim": dict(statement="so it is", holds=True),
+    "notebook.results": dict(notebook="03_binary_pdd"),
+    "notebook.claims": dict(notebook="03_binary_pdd"),
+    "paper.table": dict(n=2),
+    "training.AugmentedLagrangian": dict(first=1, last=3, rate=0.01),
+    "training.Penalty": dict(first=0.1, last=1),
+    "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None),
+    "training.train": dict(
+        games=[], loss="alpha", alpha=2, constraint=None, seed=0, k=3, steps=1, as_printed=False, progress=False
+    ),
+}
+# Those that take what only they themselves or the engine make, or whatever they are given.
+UNCHECKED = {
+    "notebook.start",
+    "notebook.real",
+    "notebook.integer",
+    "notebook.choice",
+    "notebook.flag",
+    "notebook.folder",
+    "notebook.check_parameters",  # see test_notebook.py
+    "notebook.record",
+    "optimum.Optimum",
+    "paper.claims",
+    "plots.use_style",
+    *(
+        f"training.{name}.{method}"
+        for name in ("AugmentedLagrangian", "Penalty")
+        for method in ("term", "price", "update")
+    ),
+    "training.History",
+    "training.Interrupted",
+    "training.Result",
+    "training.Result.belief",  # see test_training.py
+}
+
+
+def test_every_public_name_is_called_with_bad_input_or_excused():
+    callables = {name for name, thing in PUBLIC.items() if not isinstance(thing, property)}
+    assert callables == set(GOOD) | UNCHECKED and not set(GOOD) & UNCHECKED
+
+
+def documented_errors(thing):
+    names = [
+        name.strip()
+        for entry in NumpyDocString(inspect.cleandoc(thing.__doc__))["Raises"]
+        for name in entry.type.split(",")
+    ]
+    return {name for name in names if name}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_bad_input_raises_what_is_documented_and_names_the_argument(name, capsys):
+    thing = function(PUBLIC[name])
+    call = thing if not inspect.isclass(thing) else lambda **given: thing(**given)
+    call(**GOOD[name])
+    promised, seen = documented_errors(thing), set()
+    for parameter in GOOD[name]:
+        if parameter in ("self", "cls"):
+            continue
+        refused = 0
+        for bad in BAD:
+            try:
+                call(**GOOD[name] | {parameter: bad})
+            except Exception as error:
+                assert type(error).__name__ in promised, f"{parameter}={bad!r}: undocumented {error!r}"
+                assert re.search(rf"\b{parameter}\b", str(error)), f"{parameter}={bad!r} is not named: {error}"
+                seen.add(type(error).__name__)
+                refused += 1
+        assert refused >= 2, f"{parameter} is taken whatever it is"
+    # What bad input alone cannot cause: a solver that fails, an interrupt, a claim that does not hold.
+    assert promised - seen <= {"RuntimeError", "Interrupted", "AssertionError"}, (
+        f"documented, not seen: {promised - seen}"
+    )
+
+
+def test_results_have_the_fields_that_they_document():
+    for thing in (Optimum, PUBLIC["training.Result"], PUBLIC["training.History"]):
+        listed = documented(NumpyDocString(inspect.cleandoc(thing.__doc__))["Attributes"])
+        assert list(listed) == [field.name for field in dataclasses.fields(thing) if not field.name.startswith("_")]
+    assert "nats" in documented(NumpyDocString(inspect.cleandoc(Optimum.__doc__))["Attributes"])["value"]
+
+
+# The reference
+
+
+@pytest.mark.slow
+def test_the_reference_has_every_public_name(site):
+    text = (site / "book" / "api.html").read_text()
+    anchors = set(re.findall(r'id="gaplib\.([\w.]+)"', text))
+    assert set(PUBLIC) <= anchors

@@ -1,0 +1,177 @@
+"""The PDF of the book: every chapter, in order, whole, from this machine alone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from pypdf import PdfReader
+from site_builder import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+import build_pdf
+
+PAGES = [page for _, listed in build_pdf.parts(ROOT) for page in listed]
+TOOL = [sys.executable, str(ROOT / "tools" / "build_pdf.py")]
+
+
+def test_the_pages_are_those_of_the_table_of_contents():
+    toc = (ROOT / "_toc.yml").read_text()
+    assert PAGES == re.findall(r"(?:root|file): (\S+)", toc)
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("two.html#there", "#book-two--there"),
+        ("two.html", "#book-two"),
+        ("#here", "#book-one--here"),
+        ("https://example.org/", "https://example.org/"),
+        ("../_sources/one.ipynb", None),
+        ("gone.html", None),
+    ],
+)
+def test_links_lead_on_inside_the_document(tmp_path, link, expected):
+    pages = ["book/one", "book/two"]
+    assert build_pdf.inside(tmp_path / "book" / "one.html", link, tmp_path, pages) == expected
+
+
+def test_a_chapter_is_what_is_read(tmp_path):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "one.html").write_text(
+        """<article class="bd-article"><section id="top"><h1>One<a class="headerlink" href="#top">#</a></h1>
+        <details class="hide above-input"><pre>plot()</pre></details><details class="other"><p id="p">said</p></details>
+        <script>run()</script><a href="data.csv">data</a></section></article>"""
+    )
+    content = build_pdf.chapter(tmp_path, "book/one", ["book/one"])
+    assert content.get_text(" ", strip=True) == "One said data"
+    assert content["id"] == "book-one" and content.find("p")["id"] == "book-one--p"
+    assert content.details.has_attr("open") and content.a is None
+
+
+def test_without_a_browser_it_says_so_in_one_line():
+    run = subprocess.run(TOOL, env=os.environ | {"PATH": ""}, capture_output=True, text=True)
+    assert run.returncode != 0 and run.stdout == ""
+    assert re.fullmatch(r"No browser to print with: install one of .+\.\n", run.stderr)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = next(filter(None, map(shutil.which, build_pdf.BROWSERS)), None)
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("NO BROWSER: the PDF was not printed")
+        pytest.skip("NO BROWSER: the PDF was not printed")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pdf(browser, site, tmp_path_factory):
+    """The PDF and the processor time in seconds that it took: the clock on the wall measures the neighbours too."""
+    out = tmp_path_factory.mktemp("pdf") / "gap.pdf"
+    before = os.times()
+    run = subprocess.run([*TOOL, "--site", site, "--out", out], capture_output=True, text=True)
+    after = os.times()
+    assert run.returncode == 0, run.stderr
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return PdfReader(out), spent
+
+
+@pytest.fixture(scope="module")
+def texts(pdf):
+    return [page.extract_text() for page in pdf[0].pages]
+
+
+@pytest.mark.slow
+def test_it_takes_less_than_three_minutes(pdf):
+    assert pdf[1] < 180
+
+
+@pytest.mark.slow
+def test_title_author_and_outline(pdf, site):
+    reader, config = pdf[0], yaml.safe_load((ROOT / "_config.yml").read_text())
+    assert (reader.metadata.title, reader.metadata.author) == (config["title"], config["author"])
+    titles = []
+    for page in PAGES:
+        heading = BeautifulSoup((site / f"{page}.html").read_text(), "html.parser").select_one("article h1")
+        heading.select_one("a.headerlink").decompose()
+        titles.append(" ".join(heading.get_text().split()))
+    chapters = [entry for entry in reader.outline if not isinstance(entry, list)]
+    assert [chapter.title for chapter in chapters] == titles
+    sections = [entry for entry in reader.outline if isinstance(entry, list)]
+    assert sum(map(len, sections)) > 100
+
+
+@pytest.mark.slow
+def test_the_contents_say_where_chapters_begin(pdf, texts):
+    reader = pdf[0]
+    chapters = [entry for entry in reader.outline if not isinstance(entry, list)]
+    begins = [reader.get_destination_page_number(chapter) for chapter in chapters]
+    assert begins == sorted(set(begins)) and begins[0] >= 2
+    contents = " ".join(texts[1 : begins[0]])
+    assert set(re.findall(r"\d+", contents)) >= {str(begin + 1) for begin in begins}
+    for chapter, begin in zip(chapters, begins, strict=True):
+        flat = re.sub(r"\s", "", texts[begin])
+        assert re.sub(r"\s", "", chapter.title) in flat, chapter.title
+        assert str(begin + 1) in texts[begin]  # at the foot
+
+
+@pytest.mark.slow
+def test_mathematics_is_set_and_no_page_is_empty(texts):
+    for number, text in enumerate(texts, 1):
+        # The listings of notebooks have dollars and backslashes of their own: of figures' labels, and of SymPy.
+        assert len(re.sub(r"\s", "", text)) > 40, f"page {number} is empty"
+        assert not re.search(r"\\begin|\\\(|\\\[|\\frac|\\hat(?!\s*[XY])", prose(text)), f"page {number}"
+        assert "Math input error" not in text and "Hide code" not in text
+
+
+def prose(text):
+    """The lines of a page that are no code: a quote, a parenthesis or an equals sign marks one that is."""
+    return "\n".join(line for line in text.splitlines() if not re.search(r"[\"'=(]", line))
+
+
+@pytest.mark.slow
+def test_text_and_figures_stay_on_the_page(pdf):
+    for number, page in enumerate(pdf[0].pages, 1):
+        left, bottom, right, top = map(float, page.mediabox)
+        assert (round(right - left), round(top - bottom)) == (595, 842)  # A4 in points
+        outside = []
+
+        def visit(text, cm, tm, font, size, number=number, right=right, top=top, outside=outside):
+            x, y = tm[4] * cm[0] + tm[5] * cm[2] + cm[4], tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
+            if text.strip() and not (20 <= x <= right - 20 and 20 <= y <= top - 20):
+                outside.append((number, round(x), round(y), text.strip()[:40]))
+
+        page.extract_text(visitor_text=visit)
+        assert outside == []
+
+
+@pytest.mark.slow
+def test_links_between_chapters_work(pdf):
+    reader, known, inner = pdf[0], set(pdf[0].named_destinations), 0
+    for number, page in enumerate(reader.pages, 1):
+        for annotation in page.get("/Annots") or ():
+            link = annotation.get_object()
+            target = link.get("/Dest", link.get("/A", {}).get("/D"))
+            if target is not None:
+                assert str(target) in known, f"page {number}: {target}"
+                inner += 1
+            else:
+                assert link["/A"]["/URI"].startswith(("http://", "https://")), f"page {number}: {link['/A']}"
+    assert inner > 300
+
+
+@pytest.mark.slow
+def test_what_asks_for_the_network_is_refused(browser, tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    html = "<script>MathJax = {startup: {promise: Promise.resolve()}}</script><img src='http://127.0.0.1:9/far.png'>"
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        with pytest.raises(RuntimeError, match=r"asks for http://127\.0\.0\.1:9/far\.png"):
+            build_pdf.printed(opened, html, tmp_path / "page.html")
+        opened.close()

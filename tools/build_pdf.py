@@ -1,0 +1,250 @@
+"""Print the built site as one PDF, by a browser: a cover, the contents, and every chapter in reading order.
+
+python tools/build_pdf.py    reads _build/html, which `make site` builds, and writes _build/gap.pdf
+
+All pages of the site become one document. So the browser itself numbers the pages and makes the links, each font is in
+the file once, and a formula is set as it is on the site. Solutions are open; the code that is folded away on the site,
+which draws figures, is left out. The PDF has no structure tags: with those of each letter of each formula it would be
+several times as large. Who reads by ear is better served by the site.
+"""
+
+import argparse
+import io
+import logging
+import shutil
+import sys
+from html import escape
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import yaml
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser, sync_playwright
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import Destination, Fit, IndirectObject
+
+import gaplib
+
+ROOT = Path(__file__).resolve().parent.parent
+STYLE = Path(__file__).with_name("pdf.css")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+# What is wider than the page after all is drawn smaller. Runs in the page.
+FIT = """
+() => {
+  const width = (e) => e.getBoundingClientRect().width;
+  const wide = [...document.querySelectorAll("main mjx-container, main table, main img")].map((e) => {
+    const inner = e.tagName === "MJX-CONTAINER" ? width(e.querySelector("mjx-math")) : width(e);
+    return [e, width(e.closest("section, div, dd, li, td, p")) / inner];
+  });
+  for (const [e, share] of wide) if (share < 0.999) e.style.zoom = share;
+}
+"""
+
+
+def parts(source: Path) -> list[tuple[str, list[str]]]:
+    """Return the parts of the book, each a caption and the pages in reading order; the front page has no caption."""
+    toc = yaml.safe_load((source / "_toc.yml").read_text())
+    return [
+        ("", [toc["root"]]),
+        *((part["caption"], [chapter["file"] for chapter in part["chapters"]]) for part in toc["parts"]),
+    ]
+
+
+def slug(page: str) -> str:
+    """Return the name that a page has inside the document."""
+    return page.replace("/", "-").replace("_", "-")
+
+
+def chapter(site: Path, page: str, pages: list[str]) -> Tag:
+    """Return what a page of the site says, ready to be one chapter of many."""
+    file = site / f"{page}.html"
+    content = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser").select_one("article.bd-article > section")
+    for tag in content.select("a.headerlink, script, button, details.above-input"):
+        tag.decompose()
+    for tag in content.find_all("details"):
+        tag["open"] = ""
+    for tag in content.find_all(id=True):  # most pages have a summary, and most an id1
+        tag["id"] = f"{slug(page)}--{tag['id']}"
+    for tag in content.find_all("img"):
+        tag["src"] = (file.parent / unquote(tag["src"])).resolve().as_uri()
+    for tag in content.find_all("a", href=True):
+        target = inside(file, tag["href"], site, pages)
+        if target is None:  # a file beside the pages
+            tag.unwrap()
+        else:
+            tag["href"] = target
+    content["id"] = slug(page)
+    content["class"] = ["chapter", *content.get("class", [])]
+    content["style"] = f"page: {slug(page)}"
+    return content
+
+
+def inside(file: Path, link: str, site: Path, pages: list[str]) -> str | None:
+    """Return where a link of a page leads inside the document; links to other hosts stay, those to files are None."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return link
+    target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+    page = target.relative_to(site).with_suffix("").as_posix()
+    if target.suffix != ".html" or page not in pages:
+        return None
+    return f"#{slug(page)}--{unquote(parts.fragment)}" if parts.fragment else f"#{slug(page)}"
+
+
+def document(source: Path, site: Path) -> str:
+    """Return the whole book as one page of HTML."""
+    pages = [page for _, listed in parts(source) for page in listed]
+    chapters = {page: chapter(site, page, pages) for page in pages}
+    titles = {page: title(content) for page, content in chapters.items()}
+    # A browser only keeps the place of what is linked; these links make the outline, and are not seen.
+    marks = "".join(
+        f"<a href='#{section['id']}'></a>" for content in chapters.values() for section in sections(content)
+    )
+    heads = " ".join(f'@page {slug(page)} {{ @top-left {{ content: "{css_text(titles[page])}" }} }}' for page in pages)
+    return f"""{head(source, site, heads)}
+<body>
+{front(source, titles)}
+<main class="bd-content"><article class="bd-article">{"".join(map(str, chapters.values()))}</article></main>
+<div hidden>{marks}</div>
+</body></html>"""
+
+
+def title(content: Tag) -> str:
+    """Return the heading of a chapter or of a section."""
+    return " ".join(content.find(["h1", "h2"]).get_text().split())
+
+
+def sections(content: Tag) -> list[Tag]:
+    """Return the sections of a chapter that have an entry in the outline."""
+    return content.find_all("section", recursive=False)
+
+
+def front(source: Path, titles: dict[str, str], numbers: dict[str, int] | None = None) -> str:
+    """Return the cover and the contents, without the numbers of the pages until they are known."""
+    config = yaml.safe_load((source / "_config.yml").read_text())
+    lines = []
+    for caption, listed in parts(source):
+        lines += [f"<p class='part'>{escape(caption)}</p>"] if caption else []
+        lines += [
+            f"<p class='entry'><a href='#{slug(page)}'>{escape(titles[page])}</a>"
+            f"<span>{numbers[page] if numbers else ''}</span></p>"
+            for page in listed
+        ]
+    return f"""<header class="cover"><img src="{(source / config["logo"]).as_uri()}" alt="">
+<p class="title">{escape(config["title"])}</p>
+<p>{escape(config["author"])}</p><p>Version {gaplib.__version__}</p>
+<p class="note">Printed from the site. The code that draws figures is in the notebooks.</p>
+<p class="licence">{config["html"]["extra_footer"]}</p></header>
+<nav class="toc"><h1>Contents</h1>{"".join(lines)}</nav>"""
+
+
+def css_text(text: str) -> str:
+    """Return a text as it stands between the quotes of a style sheet."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def head(source: Path, site: Path, style: str) -> str:
+    """Return the head of the document: the style sheets of the site, ours, and MathJax with its settings."""
+    name = parts(source)[0][1][0]
+    file = site / f"{name}.html"
+    soup = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
+    tags = soup.select("link[rel=stylesheet]")
+    tags += [tag for tag in soup.find_all("script") if "MathJax" in tag.text or "tex-mml-chtml" in tag.get("src", "")]
+    for tag in tags:
+        for key in ("href", "src"):
+            if tag.get(key):
+                tag[key] = (file.parent / urlsplit(tag[key]).path).resolve().as_uri()
+    # The copies of formulas for screen readers would not survive the printing.
+    tags.append("<script>MathJax.options.enableAssistiveMml = false; MathJax.options.enableMenu = false</script>")
+    return f"""<!DOCTYPE html>
+<html lang="en" data-theme="light" data-mode="light">
+<head><meta charset="utf-8"><title>{soup.title.text.split(" — ")[-1]}</title>
+{"".join(map(str, tags))}
+<style>{STYLE.read_text()}{style}</style></head>"""
+
+
+def printed(browser: Browser, html: str, file: Path) -> bytes:
+    """Return the PDF of a page. Raises `RuntimeError` if the page asks for anything that is not on this machine."""
+    file.write_text(html, encoding="utf-8")
+    tab = browser.new_page(viewport={"width": 658, "height": 1000})  # the width of the text, see pdf.css
+    foreign = []
+    tab.on("request", lambda request: foreign.append(request.url) if not request.url.startswith("file:") else None)
+    tab.on("requestfailed", lambda request: foreign.append(request.url))
+    tab.emulate_media(media="print", color_scheme="light")
+    tab.goto(file.as_uri(), timeout=120_000)
+    tab.evaluate("MathJax.startup.promise")
+    tab.evaluate("document.fonts.ready")
+    tab.evaluate(FIT)
+    pdf = tab.pdf(prefer_css_page_size=True, print_background=True)
+    tab.close()
+    if foreign:
+        raise RuntimeError(f"the book asks for {foreign[0]}, which is not there")
+    return pdf
+
+
+def with_numbers(browser: Browser, writer: PdfWriter, source: Path, site: Path, file: Path) -> None:
+    """Print the front again, with nothing to be seen but the numbers of the pages, and lay it over the first."""
+    chapters = [entry for entry in writer.outline if not isinstance(entry, list)]
+    pages = [page for _, listed in parts(source) for page in listed]
+    numbers = {page: writer.get_destination_page_number(at) + 1 for page, at in zip(pages, chapters, strict=True)}
+    titles = {page: at.title for page, at in zip(pages, chapters, strict=True)}
+    hidden = """body { visibility: hidden } .entry span { visibility: visible } * { background: none !important }
+        @page { @bottom-center { content: none } }"""
+    html = f"{head(source, site, hidden)}<body>{front(source, titles, numbers)}</body></html>"
+    for i, page in enumerate(PdfReader(io.BytesIO(printed(browser, html, file))).pages):
+        writer.pages[i].merge_page(page)
+
+
+def add_entry(writer: PdfWriter, text: str, place: Destination, parent: IndirectObject | None) -> IndirectObject:
+    """Add a line to the outline."""
+    page = writer.get_destination_page_number(place)
+    return writer.add_outline_item(title=text, page_number=page, parent=parent, fit=Fit.xyz(left=0, top=place.top))
+
+
+def add_outline(writer: PdfWriter, source: Path, site: Path) -> None:
+    """Give the PDF an outline: the chapters, and the sections of each."""
+    pages = [page for _, listed in parts(source) for page in listed]
+    places = writer.named_destinations
+    for page in pages:
+        content = chapter(site, page, pages)
+        at = add_entry(writer, title(content), places[f"/{content['id']}"], None)
+        for section in sections(content):
+            add_entry(writer, title(section), places[f"/{section['id']}"], at)
+
+
+def build(source: Path, site: Path, out: Path, executable: str) -> int:
+    """Print the site into the file `out`; return the number of pages."""
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it finds browsers' tables of objects too short, and copes
+    file = out.with_suffix(".html")
+    with sync_playwright() as playwright:
+        # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        writer = PdfWriter(clone_from=io.BytesIO(printed(browser, document(source, site), file)))
+        add_outline(writer, source, site)
+        with_numbers(browser, writer, source, site, file)
+        browser.close()
+    file.unlink()
+    config = yaml.safe_load((source / "_config.yml").read_text())
+    writer.metadata = {"/Title": config["title"], "/Author": config["author"]}
+    writer.page_mode = "/UseOutlines"
+    writer.write(out)
+    return len(writer.pages)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="folder of the built site")
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "gap.pdf", help="the PDF to write")
+    args = parser.parse_args()
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        sys.exit(f"No browser to print with: install one of {', '.join(BROWSERS)}.")
+    if not (args.site / "index.html").is_file():
+        sys.exit(f"No site in {args.site}: run make site first.")
+    count = build(ROOT, args.site.resolve(), args.out.resolve(), executable)
+    print(f"The PDF is {args.out}, {count} pages")
+
+
+if __name__ == "__main__":
+    main()
