@@ -30,7 +30,10 @@ def fragment() -> str:
     return f"{body}<style>\n{style}</style>\n<script>\n{numbers}</script>\n<script>\n{page}</script>\n"
 
 
-def show(model: GaussianMixture = GaussianMixture(0.75, 3, 1, 1), D: float = 4):
+_DEFAULT = GaussianMixture(0.75, 3, 1, 1)
+
+
+def show(model: GaussianMixture = _DEFAULT, D: float = 4) -> object:
     """Show the explorer below the cell, in JupyterLab or another notebook program, with or without a network.
 
     Parameters

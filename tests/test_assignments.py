@@ -165,7 +165,7 @@ def exploitability(table, z):
     },
 }
 
-# Only the model solution trains with TensorFlow, which takes longer than all the rest: the others leave that answer out.
+# Only the model solution trains with TensorFlow, which takes longest: the others leave that answer out.
 LEFT_OUT = {"learning": {"report": "test-report"}}
 
 

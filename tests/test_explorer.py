@@ -192,7 +192,7 @@ def test_theorems(computed):
 def rows(tab):
     """The table of the page: mechanism to its cells, as numbers."""
     cells = tab.locator(".gap-explorer tbody tr").evaluate_all(
-        "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replace('−', '-')))"
+        "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replace('\u2212', '-')))"
     )
     return {name: [*map(float, row[1:])] if len(row) > 2 else row[1] for name, row in zip(MECHANISMS, cells)}
 

@@ -2,6 +2,7 @@
 
 import ast
 import io
+import itertools
 import re
 import shutil
 import subprocess
@@ -17,7 +18,12 @@ sys.path.insert(0, str(ROOT / "tools"))
 import notebooks as tool  # noqa: E402  (found by the line above)
 
 PATHS = tool.committed()
-REFERENCE = {"14_scorecard", "15_errata", "16_rerun", "17_sweeps"}  # pages to look things up in: no exercises, few parameters
+REFERENCE = {
+    "14_scorecard",
+    "15_errata",
+    "16_rerun",
+    "17_sweeps",
+}  # pages to look things up in: no exercises, few parameters
 
 
 @pytest.fixture(params=PATHS, ids=[path.stem for path in PATHS])
@@ -180,13 +186,13 @@ def test_it_asks_quick_questions_on_the_way(path, notebook):
     assert len(asked) >= 2
     for _, question, answer in asked:  # under a minute: short, and an answer that says why
         assert "?" in question and len(question.split()) <= 90 and 20 <= len(answer.split()) <= 90
-    # A pause after a step: code or a figure stands before it, more of it before the next one, and all before the exercises.
+    # A pause after a step: code or a figure stands before it and before the next one, and all before the exercises.
     places = [0, *(number for number, _, _ in asked)]
     (exercises,) = [
         i for i, cell in enumerate(notebook.cells) if re.search(r"^## Exercises$", cell.source, re.MULTILINE)
     ]
     assert places[-1] < exercises
-    for before, here in zip(places, places[1:]):
+    for before, here in itertools.pairwise(places):
         assert any(cell.cell_type == "code" for cell in notebook.cells[before:here])
 
 

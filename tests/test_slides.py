@@ -8,8 +8,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
-import notebooks as notebook_tool  # noqa: E402  (found by the line above)
 import slides as tool  # noqa: E402
+
+import notebooks as notebook_tool  # noqa: E402  (found by the line above)
 
 GUIDE = (ROOT / "book" / "teaching.md").read_text()
 SESSIONS = tool.sessions()

@@ -350,7 +350,7 @@ def test_a_kernel_that_is_killed_is_lost_and_runs_again(toy):
 def started(sweep):
     """Start a sweep of six runs, two of which end before the gate opens, and return it with two at the gate."""
     process = sweep.start()
-    wait_until(lambda: len(sweep.ended()) == 2 and len(sweep.executions()) == 4 or process.poll() is not None)
+    wait_until(lambda: (len(sweep.ended()) == 2 and len(sweep.executions()) == 4) or process.poll() is not None)
     assert process.poll() is None, process.stdout.read()
     return process
 

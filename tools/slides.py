@@ -27,7 +27,7 @@ def sessions():
             "chapters": re.findall(r"\{doc\}`/notebooks/(\w+)`", re.search(r"^Chapters: .+$", text, re.MULTILINE)[0]),
             "outcomes": re.search(r"\*\*Afterwards a student can\*\*\n\n((?:[- ].+\n)+)", text)[1],
         }
-        for number, title, text in zip(parts[::3], parts[1::3], parts[2::3])
+        for number, title, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
     ]
 
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from gaplib.sweep import store
@@ -44,10 +45,11 @@ def parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="FOLDER", help="where results go (default: results/ and the notebook's name)"
     )
     shared.add_argument("--retry", action="store_true", help="run again what failed before")
-    settings = {"parents": [shared], "epilog": _EXIT, "formatter_class": argparse.RawDescriptionHelpFormatter}
-    run = commands.add_parser("run", help="one run", **settings)
+    layout = argparse.RawDescriptionHelpFormatter  # keeps the lines of the epilog
+    command = partial(commands.add_parser, parents=[shared], epilog=_EXIT, formatter_class=layout)
+    run = command("run", help="one run")
     run.set_defaults(carry_out=run_one, grid=[], seeds=None)
-    sweep = commands.add_parser("sweep", help="every combination of many values", **settings)
+    sweep = command("sweep", help="every combination of many values")
     sweep.set_defaults(carry_out=sweep_all)
     sweep.add_argument(
         "--grid",
@@ -80,7 +82,7 @@ def run_one(plan: Plan, options: argparse.Namespace) -> int:
     def work() -> int:
         if not ended(folder, run, options.retry):
             store.keep(folder, run.name, *execute(plan.source, run.parameters, plan.versions))
-        result = store.kept(folder, run.name)
+        result = store.result(folder, run.name)
         for name, value in result["recorded"].items():
             print(f"{name} = {value}")
         print(store.notebook_path(folder, run.name))

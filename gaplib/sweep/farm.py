@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import dask
 from dask.system import CPU_COUNT
-from distributed import Client, LocalCluster, as_completed
+from distributed import Client, Future, LocalCluster, as_completed
 
 from gaplib.sweep.plan import Plan, Run
 from gaplib.sweep.versions import versions
@@ -96,7 +96,8 @@ def results(client: Client, plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, 
     SchedulerLostError
         If the scheduler is gone.
     """
-    waiting, given = iter(runs), {}
+    waiting = iter(runs)
+    given: dict[Future, Run] = {}
     ends = as_completed(raise_errors=False)
 
     def give() -> None:

@@ -6,9 +6,11 @@ import itertools
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from papermill import inspect_notebook
@@ -169,7 +171,7 @@ def steps(name: str, part: str) -> list[str]:
     """Return the numbers from FIRST to LAST, both included: FIRST:LAST or FIRST:LAST:STEP, in exact decimals."""
     allowed = f"{name} must be FIRST:LAST or FIRST:LAST:STEP, with STEP > 0 and LAST >= FIRST, got {part!r}"
     try:
-        first, last, step = [Decimal(text.strip()) for text in (part.split(":") + ["1"])[:3]]
+        first, last, step = [Decimal(text.strip()) for text in [*part.split(":"), "1"][:3]]
     except (InvalidOperation, ValueError):
         raise ValueError(allowed) from None
     if (
@@ -209,7 +211,7 @@ def _text(text: str) -> str:
     return text
 
 
-def _literal(text: str):
+def _literal(text: str) -> object:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -217,7 +219,7 @@ def _literal(text: str):
 
 
 # For each annotation of a parameters cell: how its text is read, and what it must be.
-_PARSERS = {
+_PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "float": (_float, "a number"),
     "int": (int, "an integer"),
     "bool": (_flag, "True or False"),
@@ -225,7 +227,7 @@ _PARSERS = {
 }
 
 
-def parse(name: str, text: str, kind: str):
+def parse(name: str, text: str, kind: str) -> Any:
     """Return the value that a text stands for, by the type that the notebook declares."""
     read, allowed = _PARSERS.get(kind, (_literal, "a Python literal"))
     try:

@@ -51,10 +51,12 @@ def keep(folder: Path, name: str, result: dict, executed: str | None) -> None:
 
 def kept(folder: Path, name: str) -> dict | None:
     """Return what came of a run, or None if it has not ended."""
-    try:
-        return json.loads(result_path(folder, name).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+    return result(folder, name) if result_path(folder, name).exists() else None
+
+
+def result(folder: Path, name: str) -> dict:
+    """Return what came of a run that has ended."""
+    return json.loads(result_path(folder, name).read_text(encoding="utf-8"))
 
 
 def result_path(folder: Path, name: str) -> Path:

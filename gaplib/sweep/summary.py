@@ -7,6 +7,7 @@ from pathlib import Path
 import jinja2
 import matplotlib
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gaplib import plots
@@ -63,7 +64,7 @@ def failures(folder: Path, plan: Plan, table: pd.DataFrame) -> list[dict]:
             "status": line["run.status"],
             "error": line["run.error"],
             "notebook": line["run.notebook"],
-            "traceback": store.kept(folder, line["run.name"])["traceback"],
+            "traceback": store.result(folder, line["run.name"])["traceback"],
         }
         for line in table[table["run.status"] != DONE].to_dict("records")
     ]
@@ -121,7 +122,7 @@ def figure_of(plan: Plan, done: pd.DataFrame, quantity: str) -> dict:
     }
 
 
-def draw(axis, part: pd.DataFrame, x: str, quantity: str, lines: list[str]) -> None:
+def draw(axis: Axes, part: pd.DataFrame, x: str, quantity: str, lines: list[str]) -> None:
     """Draw the lines of one panel."""
     groups = list(part.groupby(lines, sort=False)) if lines else [((), part)]
     for i, (values, group) in enumerate(groups[:MOST_LINES]):
@@ -136,7 +137,7 @@ def draw(axis, part: pd.DataFrame, x: str, quantity: str, lines: list[str]) -> N
         axis.fill_between(at, of_seeds["min"], of_seeds["max"], color=line.get_color(), alpha=0.2, linewidth=0)
 
 
-def readable(value) -> str:
+def readable(value: object) -> str:
     """Return a value as a person writes it; nothing for what is missing."""
     if pd.isna(value):
         return ""

@@ -1,6 +1,7 @@
 """All runs of a sweep in one table: a row is a run, a column a parameter, a recorded number or a fact of the run."""
 
 import json
+from collections.abc import Iterator
 from numbers import Real
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def row(folder: Path, name: str, parameters: dict, result: dict) -> dict:
     return parameters | recorded | facts | {f"run.{key}": value for key, value in result["versions"].items()}
 
 
-def flat(recorded: dict, before: str = ""):
+def flat(recorded: dict, before: str = "") -> Iterator[tuple[str, object]]:
     """Yield what was recorded as pairs of a name and a number, text or truth value."""
     for key, value in recorded.items():
         if isinstance(value, dict):
