@@ -158,6 +158,7 @@ def commit(tmp_path):
     return commit
 
 
+@pytest.mark.slow
 def test_hooks_pass_a_committed_notebook(commit, tmp_path):
     copy = tmp_path / "notebooks" / COMMITTED.name
     shutil.copy(COMMITTED, copy)
@@ -166,6 +167,7 @@ def test_hooks_pass_a_committed_notebook(commit, tmp_path):
     assert copy.read_bytes() == COMMITTED.read_bytes()
 
 
+@pytest.mark.slow
 def test_hooks_normalize_a_notebook_that_was_opened_and_saved(commit, tmp_path):
     copy = tmp_path / "notebooks" / COMMITTED.name
     notebook = nbformat.read(COMMITTED, as_version=4)
@@ -180,6 +182,7 @@ def test_hooks_normalize_a_notebook_that_was_opened_and_saved(commit, tmp_path):
     assert copy.read_bytes() == COMMITTED.read_bytes()
 
 
+@pytest.mark.slow
 def test_hooks_refuse_a_notebook_whose_outputs_are_stale(commit, tmp_path):
     copy = tmp_path / "notebooks" / COMMITTED.name
     notebook = nbformat.read(COMMITTED, as_version=4)
@@ -192,6 +195,7 @@ def test_hooks_refuse_a_notebook_whose_outputs_are_stale(commit, tmp_path):
     assert copy.read_bytes() == dirty
 
 
+@pytest.mark.slow
 def test_hooks_refuse_cells_that_ran_in_another_order(commit, tmp_path):
     copy = tmp_path / "notebooks" / COMMITTED.name
     notebook = nbformat.read(COMMITTED, as_version=4)
@@ -202,6 +206,7 @@ def test_hooks_refuse_cells_that_ran_in_another_order(commit, tmp_path):
     assert result.returncode != 0 and "were not run from top to bottom" in result.stdout, result.stdout
 
 
+@pytest.mark.slow
 def test_hooks_refuse_stderr(commit, tmp_path):
     copy = tmp_path / "notebooks" / COMMITTED.name
     notebook = nbformat.read(COMMITTED, as_version=4)
@@ -211,6 +216,7 @@ def test_hooks_refuse_stderr(commit, tmp_path):
     assert result.returncode != 0 and "a cell writes to stderr" in result.stdout, result.stdout
 
 
+@pytest.mark.slow
 def test_hooks_mend_the_layout_of_code(commit, tmp_path):
     program = tmp_path / "tools" / "new.py"
     program.write_text('"""A program."""\nimport os\nprint( 1 )\n')

@@ -27,6 +27,7 @@ import gaplib
 
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = Path(__file__).with_name("pdf.css")
+WIDTH = 658  # pixels: what pdf.css leaves of the paper for text
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # What is wider than the page after all is drawn smaller. Runs in the page.
@@ -38,6 +39,7 @@ FIT = """
     return [e, width(e.closest("section, div, dd, li, td, p")) / inner];
   });
   for (const [e, share] of wide) if (share < 0.999) e.style.zoom = share;
+  return document.documentElement.scrollWidth;
 }
 """
 
@@ -62,6 +64,9 @@ def chapter(site: Path, page: str, pages: list[str]) -> Tag:
     content = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser").select_one("article.bd-article > section")
     for tag in content.select("a.headerlink, script, button, details.above-input"):
         tag.decompose()
+    for tag in content.select("details.below-input"):  # folded output
+        tag.summary.decompose()
+        tag.unwrap()
     for tag in content.find_all("details"):
         tag["open"] = ""
     for tag in content.find_all(id=True):  # most pages have a summary, and most an id1
@@ -165,9 +170,12 @@ def head(source: Path, site: Path, style: str) -> str:
 
 
 def printed(browser: Browser, html: str, file: Path) -> bytes:
-    """Return the PDF of a page. Raises `RuntimeError` if the page asks for anything that is not on this machine."""
+    """Return the PDF of a page.
+
+    Raises `RuntimeError` if the page asks for anything that is not on this machine, or is wider than the paper.
+    """
     file.write_text(html, encoding="utf-8")
-    tab = browser.new_page(viewport={"width": 658, "height": 1000})  # the width of the text, see pdf.css
+    tab = browser.new_page(viewport={"width": WIDTH, "height": 1000})
     foreign = []
     tab.on("request", lambda request: foreign.append(request.url) if not request.url.startswith("file:") else None)
     tab.on("requestfailed", lambda request: foreign.append(request.url))
@@ -175,11 +183,13 @@ def printed(browser: Browser, html: str, file: Path) -> bytes:
     tab.goto(file.as_uri(), timeout=120_000)
     tab.evaluate("MathJax.startup.promise")
     tab.evaluate("document.fonts.ready")
-    tab.evaluate(FIT)
+    width = tab.evaluate(FIT)
     pdf = tab.pdf(prefer_css_page_size=True, print_background=True)
     tab.close()
     if foreign:
         raise RuntimeError(f"the book asks for {foreign[0]}, which is not there")
+    if width > WIDTH + 2:  # borders are rounded to whole pixels
+        raise RuntimeError(f"something in the book is {width} px wide, the text of a page {WIDTH}")
     return pdf
 
 
