@@ -1,6 +1,8 @@
 """Arguments, checked once and named in the error: the argument, its value, what is allowed."""
 
+import difflib
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,6 +76,14 @@ def folder(name: str, value: object) -> str:
     if value and not Path(value).is_dir():
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return value
+
+
+def unknown_parameter(name: str, declared: Iterable[str]) -> str:
+    """Return the message for a name that a notebook does not have, with the one that may have been meant."""
+    same = [other for other in declared if other.lower() == name.lower()]
+    close = same or difflib.get_close_matches(name, declared, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"unknown parameter {name!r}{hint}; this notebook has: {', '.join(declared) or 'none'}"
 
 
 def instance(name: str, value: object, kind: type[T]) -> T:

@@ -3,11 +3,10 @@
 import gaplib._threads  # noqa: F401, I001  (before NumPy)
 
 import ast
-import difflib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -129,19 +128,11 @@ def check_parameters(**declared: Check) -> None:
     names = sys._getframe(1).f_globals
     for name in _injected(names.get("In", [])):
         if name not in declared:
-            raise ValueError(unknown_parameter(name, declared))
+            raise ValueError(_checks.unknown_parameter(name, declared))
     for name, check in declared.items():
         if name not in names:
             raise ValueError(f"parameter {name!r} is not set; run the parameters cell first")
         check(name, names[name])
-
-
-def unknown_parameter(name: str, declared: Iterable[str]) -> str:
-    """Return the message for a name that is not a parameter, with the parameter that may have been meant."""
-    same = [other for other in declared if other.lower() == name.lower()]
-    close = same or difflib.get_close_matches(name, declared, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    return f"unknown parameter {name!r}{hint}; this notebook has: {', '.join(declared) or 'none'}"
 
 
 def claim(statement: str, holds: bool) -> None:

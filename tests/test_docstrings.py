@@ -212,6 +212,8 @@ GOOD = {
     "training.AugmentedLagrangian": dict(first=1, last=3, rate=0.01),
     "training.Penalty": dict(first=0.1, last=1),
     "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None),
+    "explorer.fragment": dict(),
+    "explorer.show": dict(model=MIXTURE, D=4),
     "training.train": dict(
         games=[], loss="alpha", alpha=2, constraint=None, seed=0, k=3, steps=1, as_printed=False, progress=False
     ),

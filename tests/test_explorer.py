@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 from site_builder import ROOT
-from test_browser import addresses, browser, open_site  # noqa: F401  (fixtures)
+from test_browser import addresses, open_site  # noqa: F401  (fixtures)
 
 from gaplib import explorer, gaussian, leakage
 from gaplib.mechanisms import AffineGaussian

@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 from papermill import inspect_notebook
 
+from gaplib import _checks
 from gaplib import notebook as helper
 from gaplib.sweep.versions import versions
 
@@ -146,7 +147,7 @@ def parameters_of(path: Path) -> dict[str, Parameter]:
 def known(name: str, kinds: dict) -> None:
     """Refuse a name that is not a parameter, in the words of the notebook itself."""
     if name not in kinds:
-        raise ValueError(helper.unknown_parameter(name, kinds))
+        raise ValueError(_checks.unknown_parameter(name, kinds))
 
 
 def split_axis(text: str) -> tuple[str, str]:
