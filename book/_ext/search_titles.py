@@ -9,10 +9,11 @@ from docutils import nodes
 
 def titles_of_proofs(env):
     """Yield the page, the titles and the anchor of every theorem, proposition, lemma, definition and corollary."""
-    for page in sorted({proof["docname"] for proof in env.proof_list.values()}):
+    proofs = getattr(env, "proof_list", {})
+    for page in sorted({proof["docname"] for proof in proofs.values()}):
         for node in env.get_doctree(page).findall(nodes.Admonition):
             label = node.get("label")
-            if label in env.proof_list:
+            if label in proofs:
                 number = ".".join(map(str, env.toc_fignumbers[page][node["countertype"]][label]))
                 yield page, [f"{node['realtype'].title()} {number}", node["title"].strip(" ()")], label
 
