@@ -45,6 +45,8 @@ def picture(doctree):
 def add_tags(app, pagename, templatename, context, doctree):
     if doctree is None:  # the search page
         return
+    # The icon of browsers that cannot show the SVG one.
+    context["metatags"] += f'<link rel="alternate icon" href="{context["pathto"]("favicon.ico", 1)}" />\n'
     tags = {
         "og:title": app.env.titles[pagename].astext(),
         "og:description": description(doctree),
