@@ -21,17 +21,17 @@ SITEMAP = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
-def plain(paragraph):
-    """Return the text of a paragraph without citations and with its small formulas in letters."""
-    text = re.sub(r"\s*\[[^\[\]]*, \d{4}\]", "", paragraph.astext()).replace(r"\hat X", "X\u0302")
+def plain(node):
+    """Return the text of a paragraph or a title without citations and with its small formulas in letters."""
+    text = re.sub(r"\s*\[[^\[\]]*, \d{4}\]", "", node.astext()).replace(r"\hat X", "X\u0302")
     return re.sub(r"\\(\w+)", lambda symbol: html.unescape(f"&{symbol[1]};"), text)
 
 
 def description(doctree):
-    """Return the beginning of the first paragraph of a page, or nothing if the page begins otherwise."""
-    section = next(doctree.findall(nodes.section))
-    paragraph = next((node for node in section.children if isinstance(node, nodes.paragraph)), None)
-    return textwrap.shorten(plain(paragraph), 200, placeholder=" …") if paragraph is not None else ""
+    """Return the beginning of the first paragraph of running text on a page, if there is one."""
+    paragraphs = (node for node in doctree.findall(nodes.paragraph) if isinstance(node.parent, nodes.section))
+    first = next(paragraphs, None)
+    return textwrap.shorten(plain(first), 200, placeholder=" …") if first is not None else ""
 
 
 def picture(doctree):

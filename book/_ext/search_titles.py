@@ -5,6 +5,7 @@ parentheses, but not its number, which is known only once all pages are read; an
 """
 
 from docutils import nodes
+from link_preview import plain
 
 
 def titles_of_proofs(env):
@@ -15,7 +16,8 @@ def titles_of_proofs(env):
             label = node.get("label")
             if label in proofs:
                 number = ".".join(map(str, env.toc_fignumbers[page][node["countertype"]][label]))
-                yield page, [f"{node['realtype'].title()} {number}", node["title"].strip(" ()")], label
+                name = plain(node[0]).strip().removeprefix("(").removesuffix(")")
+                yield page, [f"{node['realtype'].title()} {number}", name], label
 
 
 def titles_of_the_paper(env):
