@@ -6,12 +6,12 @@ import shutil
 
 import pytest
 from playwright.sync_api import sync_playwright
-from site_builder import run_site
+from site_builder import BASEURL, run_site
 
 
 @pytest.fixture(scope="session")
 def built_site(tmp_path_factory, worker_id):
-    """A function from a public address to the folder of the site, built strictly from the committed outputs."""
+    """A function from the address of a repository, or none, to the folder of the site, built strictly from the committed outputs."""
     folder = tmp_path_factory.getbasetemp()
     if worker_id != "master":  # the workers of pytest-xdist share the folder above theirs
         folder = folder.parent
@@ -23,7 +23,7 @@ def built_site(tmp_path_factory, worker_id):
             fcntl.flock(lock, fcntl.LOCK_EX)  # who comes second waits, and finds it built
             log = out / "log"
             if not log.exists():
-                result = run_site("--out", out, "--url", address)
+                result = run_site("--out", out, "--url", address, "--baseurl", BASEURL if address else "")
                 log.write_text(f"{result.returncode}\n{result.stdout}")
         status, messages = log.read_text().split("\n", 1)
         assert status == "0", messages

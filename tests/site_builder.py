@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ADDRESS = "https://github.com/example/gap"
+BASEURL = "https://example.org/gap"  # where the site would stand
 
 
 def run_site(*arguments):

@@ -3,8 +3,10 @@
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import quote
 
 import pytest
+from bs4 import BeautifulSoup
 
 pytestmark = pytest.mark.slow
 
@@ -197,3 +199,91 @@ def test_search_finds_a_page(open_site, way):
     tab, home, _ = open_site(way)
     tab.goto(home + "search.html?q=distortion")
     tab.wait_for_selector("#search-results li a")
+
+
+def proofs(site):
+    """The page, number, name and anchor of every theorem, lemma, proposition, definition and corollary."""
+    for path in sorted((site / "notebooks").glob("*.html")):
+        for block in BeautifulSoup(path.read_text(), "html.parser").select("div.proof[id]"):
+            if number := block.select_one(".caption-number"):  # a proof has none
+                number = number.extract().get_text().strip()
+                name = block.select_one(".admonition-title").get_text().strip()
+                yield path.name, number, name.removeprefix("(").removesuffix(")"), block["id"]
+
+
+def test_search_finds_every_theorem_by_number_and_by_name(open_site, site):
+    tab, home, _ = open_site("http")
+    found = list(proofs(site))
+    assert len(found) > 30
+    for page, number, name, anchor in found:
+        # In a name with a formula the formula is typed as it is read.
+        name = name.replace(r"\(Y = X \oplus N\)", "Y = X ⊕ N")
+        assert "\\" not in name, name
+        for query in (number, name.lower()):
+            tab.goto(f"{home}search.html?q={quote(query)}")
+            tab.wait_for_selector(f"#search-results a[href$='{page}#{anchor}']", timeout=10_000)
+    # The result leads to the theorem.
+    tab.locator(f"#search-results a[href$='#{anchor}']").first.click()
+    tab.wait_for_url(f"**/{page}#{anchor}")
+    tab.evaluate("window.MathJax && MathJax.startup.promise")
+    assert tab.locator(f"#{anchor}").is_visible()
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+@pytest.mark.parametrize("query", ["Theorem 3", "Proposition 1", "Table 4", "Figure 13", "Equation 37", "Algorithm 1"])
+def test_search_finds_the_numbers_of_the_paper(open_site, way, query):
+    tab, home, _ = open_site(way)
+    tab.goto(f"{home}search.html?q={quote(query)}")
+    anchor = "#paper-" + query.lower().replace(" ", "-")
+    tab.locator(f"#search-results a[href$='{anchor}']").click(timeout=10_000)
+    tab.wait_for_url(f"**/paper_index.html{anchor}")
+    assert query in tab.locator(anchor).inner_text()
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_a_link_opens_the_folded_table_that_it_leads_to(open_site, way):
+    tab, home, _ = open_site(way)
+    tab.goto(home + "notebooks/14_scorecard.html#tab2-D1")
+    tab.locator("#tab2-D1").wait_for(state="visible")
+    assert not tab.locator("#alg1-converges").is_visible()  # in another table
+
+
+def test_copy_buttons_copy_the_code(open_site):
+    tab, home, _ = open_site("http")
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit(tab, home + "notebooks/03_binary_pdd.html")
+    cells = tab.locator("div.cell_input div.highlight:visible")
+    assert cells.count() > 10
+    for cell in (cells.nth(0), cells.nth(3)):
+        cell.hover()
+        cell.locator("button.copybtn").click()
+        copied = tab.evaluate("navigator.clipboard.readText()")
+        assert copied.strip() == cell.locator("pre").inner_text().strip()
+
+
+def test_the_theme_button_turns_the_site_dark_and_keeps_it_so(open_site):
+    tab, home, _ = open_site("http", color_scheme="light")
+    visit(tab, home + "book/howto.html")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = tab.evaluate(ground)
+    for _ in range(3):  # light, dark, as the system
+        if tab.evaluate("document.documentElement.dataset.theme") == "dark":
+            break
+        tab.locator("button.theme-switch-button:visible").click()
+    assert tab.evaluate(ground) != light
+    visit(tab, home + "notebooks/03_binary_pdd.html")
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_a_phone_has_menu_and_contents(open_site):
+    tab, home, problems = open_site("http", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    visit(tab, home + "notebooks/03_binary_pdd.html")
+    chapter = tab.locator("nav.bd-docs-nav a[href='04_binary_pdi.html']")
+    assert not chapter.is_visible()
+    tab.locator("button.primary-toggle:visible").click()
+    chapter.click()
+    tab.wait_for_url("**/04_binary_pdi.html")
+    tab.locator("button.secondary-toggle:visible").click()
+    tab.locator(".bd-sidebar-secondary a[href='#exercises'], dialog a[href='#exercises']").first.click()
+    tab.wait_for_url("**/04_binary_pdi.html#exercises")
+    assert problems == []

@@ -58,7 +58,7 @@ def alone(tmp_path_factory):
 
 
 @pytest.fixture
-def open_alone(browser, alone):  # noqa: F811
+def open_alone(browser, alone):
     """A function that opens the explorer alone at a setting; the test fails on an error or a request."""
     contexts, problems = [], []
 
@@ -132,7 +132,7 @@ NUMBERS = """
 
 
 @pytest.fixture(scope="module")
-def computed(browser, alone):  # noqa: F811
+def computed(browser, alone):
     """Settings, mechanisms, and what the script computes for them, all in one call."""
     settings, mechanisms = random_settings(200)
     tab = browser.new_page()
@@ -367,7 +367,7 @@ CONTRASTS = """
 
 @slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_lines_and_words_stand_out(open_site, scheme):  # noqa: F811
+def test_lines_and_words_stand_out(open_site, scheme):
     tab, home, problems = open_site("file", color_scheme=scheme)
     tab.goto(home + "book/explorer.html")
     contrasts = tab.evaluate(CONTRASTS)
@@ -378,7 +378,7 @@ def test_lines_and_words_stand_out(open_site, scheme):  # noqa: F811
 
 @slow
 @pytest.mark.parametrize("width", [320, 360, 390, 1280])  # 320: a laptop at 400 %
-def test_the_page_fits(open_site, width):  # noqa: F811
+def test_the_page_fits(open_site, width):
     tab, home, problems = open_site("http", viewport={"width": width, "height": 800})
     tab.goto(home + "book/explorer.html")
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
@@ -392,7 +392,7 @@ def test_the_page_fits(open_site, width):  # noqa: F811
 
 
 @slow
-def test_what_to_try(open_site):  # noqa: F811
+def test_what_to_try(open_site):
     """Each link of the page sets what it says, and the numbers of the text are those of gaplib."""
     tab, home, problems = open_site("file")
     tab.goto(home + "book/explorer.html")
@@ -419,7 +419,7 @@ def test_what_to_try(open_site):  # noqa: F811
 
 @slow
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_frame_of_a_notebook_shows_the_same(browser, tmp_path, open_alone, dark):  # noqa: F811
+def test_the_frame_of_a_notebook_shows_the_same(browser, tmp_path, open_alone, dark):
     setting = START | {"prior": 0.3, "D": 2.5}
     output = explorer.show(model_of(setting), setting["D"])
     light = "false" if dark else "true"
@@ -446,7 +446,7 @@ def test_the_frame_of_a_notebook_shows_the_same(browser, tmp_path, open_alone, d
 
 
 @slow
-def test_without_scripts_the_page_says_so(open_site):  # noqa: F811
+def test_without_scripts_the_page_says_so(open_site):
     tab, home, _ = open_site("file", java_script_enabled=False)
     tab.goto(home + "book/explorer.html")
     assert "scripts, which are switched off" in tab.locator(".gap-explorer").inner_text()

@@ -9,10 +9,11 @@ from urllib.parse import unquote, urlsplit
 
 import jupyter_book.config
 import nbformat
+import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from site_builder import ADDRESS, ROOT, run_site
+from site_builder import ADDRESS, BASEURL, ROOT, run_site
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
@@ -58,6 +59,7 @@ def test_a_misspelt_key_is_found():
 
 def test_committed_settings():
     assert CONFIG["repository"]["url"] == "", "the public address is not known yet"
+    assert CONFIG["html"]["baseurl"] == "", "nor is that of the site"
     assert CONFIG["execute"]["execute_notebooks"] == "off"
 
 
@@ -149,6 +151,8 @@ def test_every_asset_is_local(built_site, address):
         for tag in soup(page).find_all(
             ["script", "img", "iframe", "source", "video", "audio", "embed", "object", "link"]
         ):
+            if tag.get("rel") == ["canonical"]:  # says where the page stands, and loads nothing
+                continue
             for link in filter(None, (tag.get("src"), tag.get("data"), tag.get("href"))):
                 assert not urlsplit(link).netloc, f"{page.name}: {tag}"
     for style in html.rglob("*.css"):
@@ -161,6 +165,9 @@ def test_every_image_has_alt_text(built_site, address):
     images = [(page.name, tag) for page in pages(built_site(address)) for tag in soup(page).find_all("img")]
     assert images
     assert [(name, tag) for name, tag in images if not tag.get("alt", "").strip()] == []
+    figures = [(name, tag["alt"]) for name, tag in images if tag.find_parent("article")]
+    # What a figure shows takes a sentence.
+    assert [(name, alt) for name, alt in figures if len(alt.split()) < 8 or not alt.endswith(".")] == []
 
 
 @pytest.mark.slow
@@ -197,6 +204,95 @@ def test_with_an_address_every_button_points_to_it(built_site):
     assert ADDRESS in links
     assert f"{ADDRESS}/blob/main/book/notation.md?plain=1" in links
     assert any(link.startswith(f"{ADDRESS}/issues/new?") for link in links)
+
+
+# What other programs read of a page
+
+
+def tags(page):
+    """The Open Graph tags of a page."""
+    found = soup(page).find_all("meta", property=re.compile("^og:"))
+    return {tag["property"].removeprefix("og:"): tag["content"] for tag in found}
+
+
+@pytest.mark.slow
+@ADDRESSES
+def test_every_page_describes_itself(built_site, address):
+    html = built_site(address)
+    for name in PAGES:
+        page = html / f"{name}.html"
+        found = tags(page)
+        assert found["title"] == soup(page).h1.get_text().rstrip("#").strip()
+        assert found["type"] == ("website" if name == TOC["root"] else "article")
+        assert found["site_name"] == CONFIG["title"]
+        text = found.get("description", "")
+        assert len(text) <= 200 and not re.search(r"[\\$&<>\n]|\[", text), text
+        described = soup(page).find("meta", attrs={"name": "description"})
+        assert (described["content"] if described else "") == text
+        if address:
+            assert found["url"] == soup(page).find("link", rel="canonical")["href"] == f"{BASEURL}/{name}.html"
+            picture = found["image"].removeprefix(f"{BASEURL}/")
+            assert picture.endswith(".png") and (html / picture).is_file()
+        else:
+            assert not {"url", "image"} & set(found)
+    # A glossary and a list of works begin with no sentence.
+    silent = [name for name in PAGES if "description" not in tags(html / f"{name}.html")]
+    assert silent == ["book/glossary", "book/bibliography"]
+
+
+@pytest.mark.slow
+def test_a_map_of_the_site_is_written_where_its_address_is_known(built_site):
+    assert not [name for name in ("sitemap.xml", "robots.txt") if (built_site("") / name).exists()]
+    html = built_site(ADDRESS)
+    listed = re.findall("<loc>(.*)</loc>", (html / "sitemap.xml").read_text())
+    assert sorted(listed) == sorted(f"{BASEURL}/{name}.html" for name in PAGES)
+    assert f"Sitemap: {BASEURL}/sitemap.xml" in (html / "robots.txt").read_text().splitlines()
+
+
+@pytest.mark.slow
+def test_every_page_has_an_icon_for_every_browser(site):
+    for name in PAGES:
+        page = site / f"{name}.html"
+        icons = {
+            link["rel"][0]: (page.parent / link["href"]).resolve() for link in soup(page).select("link[rel~=icon]")
+        }
+        assert icons == {"icon": site / "_static" / "logo.svg", "alternate": site / "favicon.ico"}
+    assert (site / "favicon.ico").read_bytes()[:4] == b"\0\0\1\0"  # what an icon file begins with
+
+
+@pytest.mark.slow
+def test_pages_are_light_enough(site):
+    for name in PAGES:
+        page = site / f"{name}.html"
+        own = {page, *((page.parent / image["src"]).resolve() for image in soup(page).select("main img"))}
+        assert sum(path.stat().st_size for path in own) < 1.5e6, name
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 60e6
+
+
+# Titles and numbers
+
+
+def test_chapters_are_numbered_as_their_files_are():
+    titles = {chapter["file"]: chapter.get("title", "") for part in TOC["parts"] for chapter in part["chapters"]}
+    for name, title in titles.items():
+        number = re.match(r"notebooks/0*(\d+)_", name)
+        assert not number or title.startswith(f"{number[1]} · "), name
+        assert len(title) <= 27, f"{title} takes two lines"
+
+
+@pytest.mark.slow
+def test_numbers_on_the_front_page_are_those_of_the_files(site):
+    text = soup(site / "book" / "index.html").select_one("#what-was-found").get_text()
+    verdicts = pd.read_csv(ROOT / "book" / "data" / "claims.csv")["verdict"].value_counts()
+    scored = verdicts.drop("cited").sum()
+    assert f"Of its {scored} statements that can be checked, {verdicts['reproduced']} hold as printed" in text
+    assert f"and {verdicts['corrected']} after a correction" in " ".join(text.split())
+    table = pd.read_csv(ROOT / "book" / "data" / "tables_2_to_5.csv").query("quantity == 'p_detect'")
+    wide = table.pivot(index=["dataset", "D"], columns="source", values="value")
+    above = wide.sub(wide["optimum, 0-1 loss"], axis=0).mean() * 100
+    sources = ["paper", "learned, log-loss", "learned, alpha-loss of order 8"]
+    assert re.findall(r"by (-?\d+\.\d\d)", text) == [f"{above[source]:.2f}" for source in sources]
+    assert f"the paper’s {len(wide)} Gaussian games" in text
 
 
 # The tool

@@ -18,26 +18,28 @@ ROOT = Path(__file__).resolve().parent.parent
 EXECUTE = {"execute_notebooks": "force", "raise_on_error": True, "timeout": 600}
 
 
-def derived_config(source, execute, url):
+def derived_config(source, execute, url, baseurl):
     """The settings of `source/_config.yml`, changed for this build."""
     config = yaml.safe_load((source / "_config.yml").read_text())
     if execute:
         config["execute"] |= EXECUTE
     if url is not None:
         config["repository"]["url"] = url
+    if baseurl is not None:
+        config["html"]["baseurl"] = baseurl
     # The derived file lies elsewhere, and these paths alone are taken relative to the file they stand in.
     extensions = config["sphinx"]["local_extensions"]
     config["sphinx"]["local_extensions"] = {name: str(source / path) for name, path in extensions.items()}
     return config
 
 
-def build(source, out, execute=False, url=None):
+def build(source, out, execute=False, url=None, baseurl=None):
     """Build, and return where the first page is. Raises `CalledProcessError` if anything is not as it should be."""
     folder = out / "_build"
     shutil.rmtree(folder / "html", ignore_errors=True)  # or a page that was renamed would live on
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "_config.yml"
-    config.write_text(yaml.safe_dump(derived_config(source, execute, url)))
+    config.write_text(yaml.safe_dump(derived_config(source, execute, url, baseurl)))
     command = [
         Path(sys.executable).with_name("jupyter-book"),
         "build",
@@ -54,13 +56,14 @@ def build(source, out, execute=False, url=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--execute", action="store_true", help="run every notebook")
-    parser.add_argument("--url", help="the public address, in place of repository.url of _config.yml")
+    parser.add_argument("--url", help="the address of the repository, in place of repository.url of _config.yml")
+    parser.add_argument("--baseurl", help="where the site will stand, in place of html.baseurl of _config.yml")
     parser.add_argument("--source", type=Path, default=ROOT, help="folder of the book (default: this one)")
     parser.add_argument("--out", type=Path, help="folder that gets _build (default: the folder of the book)")
     args = parser.parse_args()
     source = args.source.resolve()
     try:
-        page = build(source, (args.out or source).resolve(), args.execute, args.url)
+        page = build(source, (args.out or source).resolve(), args.execute, args.url, args.baseurl)
     except subprocess.CalledProcessError:
         sys.exit("The site was not built: see the messages above.")
     print(f"The site is in {page}")

@@ -1,0 +1,132 @@
+"""The directive `paper-index`: a table of the paper's numbered items, each with an address that stays.
+
+The items are those of `book/data/numbering.csv`, the verdicts those of `book/data/claims.csv`. Each row can be linked
+to, as `paper_index.html#paper-theorem-2` from outside and with {ref}`paper-theorem-2` from inside the book.
+"""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+BOOK = Path(__file__).resolve().parent.parent
+# How the register of claims writes them in its column `where`, and what a claim only says to find its place by.
+NAMES = {
+    "theorem": "Theorem",
+    "proposition": "Proposition",
+    "remark": "Remark after Theorem",
+    "appendix": r"App\.",
+    "algorithm": "Algorithm",
+    "table": "Tables?",
+    "figure": r"Figs?\.",
+    "equation": r"Eqs?\.",
+}
+# The roles of labels; everything else after the # of a place in the book is a heading.
+ROLES = {"thm": "prf:ref", "eq": "eq"}
+
+
+def read(name):
+    with open(BOOK / "data" / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def name_of(item):
+    """Return what the paper calls an item."""
+    kind = "Remark after Theorem" if item["kind"] == "remark" else item["kind"].title()
+    return f"{kind} {item['number']}"
+
+
+def anchor_of(item):
+    return f"paper-{item['kind']}-{item['number'].lower()}"
+
+
+def claims_of(item, claims):
+    """Return the scored claims that name an item where they say what they are about."""
+    return [claim for claim in claims if claim["kind"] != "cited" and names(claim["where"], item)]
+
+
+def names(where, item):
+    """Whether a place such as "Theorem 4, Eq. 41" or "Eqs. 22-24" names an item."""
+    # Behind "after" or "before" stands only what a sentence is near to, but for the remarks.
+    near = "" if item["kind"] == "remark" else "(?<!after )(?<!before )"
+    for first, last in re.findall(rf"{near}\b{NAMES[item['kind']]} (\w+?)[a-d,]*\b(?:-(\d+))?", where):
+        numbers = map(str, range(int(first), int(last) + 1)) if last else [first]
+        if item["number"] in numbers:
+            return True
+    return False
+
+
+def headings(notebook):
+    """Return the headings of a notebook by their anchors."""
+    cells = json.loads((BOOK.parent / "notebooks" / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return {nodes.make_id(heading): heading for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+def place(target):
+    """Return the Markdown that leads to a place in the book, such as 03_binary_pdd#thm-pdd-value."""
+    notebook, anchor = target.split("#")
+    role = ROLES.get(anchor.split("-")[0])
+    if role:
+        link = f"{{{role}}}`{anchor}`" if role != "eq" else f"equation {{eq}}`{anchor}`"
+    else:
+        link = f'<a href="../notebooks/{notebook}.html#{anchor}">{headings(notebook)[anchor]}</a>'
+    return f"{{doc}}`Chapter {int(notebook[:2])} </notebooks/{notebook}>`, {link}"
+
+
+def verdict(claims):
+    """Return the Markdown that says how many claims hold, with a link to the first, and the errata."""
+    if not claims:
+        return "nothing to check"
+    count = {
+        word: sum(claim["verdict"] == word for claim in claims)
+        for word in ("reproduced", "corrected", "not reproduced")
+    }
+    text = ", ".join(f"{number} {word}" for word, number in count.items() if number)
+    cell = f'<a href="../notebooks/14_scorecard.html#{claims[0]["id"]}">{text}</a>'
+    errata = dict.fromkeys(claim["erratum"] for claim in claims if claim["erratum"])
+    return cell + "".join(f"; {{ref}}`erratum-{name}`" for name in errata)
+
+
+class PaperIndex(SphinxDirective):
+    """A table of the items of the kinds that are named."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        self.env.note_dependency(str(BOOK / "data" / "numbering.csv"))
+        self.env.note_dependency(str(BOOK / "data" / "claims.csv"))
+        claims = read("claims.csv")
+        items = [item for item in read("numbering.csv") if item["kind"] in self.arguments[0].split()]
+        lines = ["| in the paper | what it is | in this book | verdict |", "|---|---|---|---|"]
+        for item in items:
+            places = "; ".join(map(place, item["book"].split()))
+            cells = [
+                f"**{name_of(item)}**<br>{item['section']}",
+                item["what"],
+                places,
+                verdict(claims_of(item, claims)),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+        box = nodes.container()
+        self.state.nested_parse(StringList(lines, source=self.env.docname), self.content_offset, box)
+        (table,) = box.findall(nodes.table)
+        table["classes"].append("paper-index")
+        (body,) = table.findall(nodes.tbody)
+        labels = self.env.get_domain("std")
+        for row, item in zip(body, items, strict=True):
+            row["ids"].append(anchor_of(item))
+            labels.note_hyperlink_target(
+                anchor_of(item), self.env.docname, anchor_of(item), f"{name_of(item)} of the paper"
+            )
+        return box.children
+
+
+def setup(app):
+    app.add_directive("paper-index", PaperIndex)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,41 @@
+"""Numbers that prose may quote: computed from the result files, quoted as {{ name }}."""
+
+import csv
+from pathlib import Path
+from statistics import mean
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+
+
+def read(name):
+    with open(DATA / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def verdicts():
+    """Return how many statements of the paper were scored, and how many got which verdict."""
+    (row,) = (row for row in read("summary.csv") if row["part of the paper"] == "all")
+    counts = {name.replace(" ", "_"): int(count) for name, count in row.items() if count.isdigit()}
+    return counts | {"scored": sum(counts.values())}
+
+
+def excess():
+    """Return by how much accuracies are above the MAP optimum, on average over the paper's 36 Gaussian games, in points."""
+    rows = [row for row in read("tables_2_to_5.csv") if row["quantity"] == "p_detect"]
+    value = {(row["source"], row["dataset"], row["D"]): float(row["value"]) for row in rows}
+    games = [key[1:] for key in value if key[0] == "optimum, 0-1 loss"]
+    sources = {"paper": "paper", "log_loss": "learned, log-loss", "order_8": "learned, alpha-loss of order 8"}
+    means = {
+        name: 100 * mean(value[source, *game] - value["optimum, 0-1 loss", *game] for game in games)
+        for name, source in sources.items()
+    }
+    return {f"excess_{name}": f"{number:.2f}" for name, number in means.items()} | {"games": len(games)}
+
+
+def define(app, config):
+    config.myst_substitutions = {**config.myst_substitutions, **verdicts(), **excess()}
+
+
+def setup(app):
+    app.connect("config-inited", define)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

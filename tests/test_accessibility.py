@@ -1,0 +1,189 @@
+"""Whether everybody can use the site: axe-core on every page in both themes, the keyboard, 400 % zoom, paper."""
+
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from test_browser import INSPECT, addresses, browser, open_site, visit  # noqa: F401  (three are fixtures)
+
+pytestmark = pytest.mark.slow
+
+# The script only: the package's own runner cannot choose rules. The file names its version and its licence, MPL 2.0.
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+# What a reader can open is open, and nothing fades while it is looked at.
+OPEN = """() => {
+  document.head.insertAdjacentHTML("beforeend", "<style>* { transition: none !important; animation: none !important }</style>");
+  document.querySelectorAll("main details").forEach((details) => (details.open = true));
+  document.querySelectorAll("main button.toggle-button-hidden").forEach((button) => button.click());
+}"""
+
+# axe takes a minute for the thousands of coloured words, table rows, functions and formulas of a long page. Of the words
+# one of each kind is enough, as kinds have colours, of a table and of a module's functions the first; formulas in full are
+# looked at on one page.
+THIN = """() => {
+  const seen = new Set();
+  for (const word of document.querySelectorAll(".highlight pre span, dt.sig span")) {
+    if (seen.has(word.className)) word.replaceWith(word.textContent);
+    else seen.add(word.className);
+  }
+  document.querySelectorAll("pre, dt.sig").forEach((code) => code.normalize());
+  document.querySelectorAll("tbody tr:nth-child(n + 5), section > dl.py:nth-of-type(n + 4)").forEach((e) => e.remove());
+  document.querySelectorAll("mjx-container > *").forEach((formula) => formula.replaceChildren());
+}"""
+
+# Every critical or serious violation, as a sentence. No rule is left out.
+RUN = """(rules) => axe.run(document, { resultTypes: ["violations"], ...rules }).then(({ violations }) =>
+  violations.filter(({ impact }) => impact === "critical" || impact === "serious").map(({ id, nodes }) =>
+    `${id}: ${nodes.length} x ${nodes[0].target.join(" ")} ${nodes[0].failureSummary.replace(/\\s+/g, " ")}`))"""
+
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # the rules that another theme can break
+
+# What a reader without a mouse cannot scroll.
+OUT_OF_REACH = """() => [...document.querySelectorAll("main *")].filter((e) =>
+  e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) &&
+  e.tabIndex < 0 && !e.querySelector("a, button, [tabindex='0']")).map((e) => `${e.tagName}.${e.className}`)"""
+
+
+def pages_of(site):
+    found = {path.relative_to(site).as_posix() for path in site.rglob("*.html") if "_static" not in path.parts}
+    return sorted(found - {"index.html"})  # that one only leads on
+
+
+def open_everything(tab):
+    tab.evaluate(OPEN)
+    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def test_axe_finds_nothing_serious_in_either_theme(open_site, site):  # noqa: F811
+    tab, home, _ = open_site("file", color_scheme="light", viewport={"width": 1280, "height": 900})
+    found = []
+    for page in pages_of(site):
+        visit(tab, home + page)
+        open_everything(tab)
+        if page != "book/notation.html":
+            tab.evaluate(THIN)
+        tab.evaluate(AXE)
+        found += [f"{page}, light: {problem}" for problem in tab.evaluate(RUN, {})]
+        tab.evaluate("document.documentElement.dataset.theme = 'dark'")
+        found += [f"{page}, dark: {problem}" for problem in tab.evaluate(RUN, COLOURS)]
+    assert found == [], "\n" + "\n".join(found)
+
+
+def test_axe_finds_what_is_wrong(open_site):  # noqa: F811
+    tab, home, _ = open_site("file", viewport={"width": 1280, "height": 900})
+    visit(tab, home + "notebooks/16_rerun.html")
+    tab.evaluate(
+        """document.querySelector("main article").insertAdjacentHTML("beforeend", `<img src="../_static/logo.svg">
+        <p style="color: #aaa; background: #fff">pale</p><button></button><div style="overflow: auto; width: 9em"><p
+        style="width: 90em; height: 3em">wide</p></div><div class="highlight"><pre><span class="c1" style="color: #eee">x
+        </span></pre></div>`)"""
+    )
+    tab.evaluate(THIN)
+    tab.evaluate(AXE)
+    kinds = {problem.split(":")[0] for problem in tab.evaluate(RUN, {})}
+    assert {"image-alt", "color-contrast", "button-name"} <= kinds
+    assert "color-contrast" in {problem.split(":")[0] for problem in tab.evaluate(RUN, COLOURS)}
+
+
+def test_every_page_at_400_percent(open_site, site):  # noqa: F811
+    # A window of 1280 px at 400 %.
+    tab, home, _ = open_site("file", viewport={"width": 320, "height": 256})
+    found = []
+    for page in pages_of(site):
+        visit(tab, home + page)
+        open_everything(tab)
+        found += [
+            f"{page}: {problem}" for problem in tab.evaluate(INSPECT) if not problem.startswith("image not shown")
+        ]
+        found += [f"{page}: keys cannot scroll {box}" for box in tab.evaluate(OUT_OF_REACH)]
+    assert found == [], "\n" + "\n".join(found)
+
+
+def test_a_formula_is_a_stop_of_the_tab_key_only_where_it_scrolls(open_site):  # noqa: F811
+    tab, home, _ = open_site("file", viewport={"width": 320, "height": 800})
+    visit(tab, home + "notebooks/03_binary_pdd.html")
+    open_everything(tab)
+    stops = tab.evaluate("document.querySelectorAll('mjx-container[tabindex=\"0\"]').length")
+    formulas = tab.locator("mjx-container").count()
+    assert 0 < stops < formulas / 5
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    tab.wait_for_function("!document.querySelector('mjx-container[tabindex=\"0\"]')")
+
+
+def test_the_skip_link_comes_first_and_leads_to_the_text(open_site):  # noqa: F811
+    tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900})
+    visit(tab, home + "book/howto.html")
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.textContent").strip() == "Skip to main content"
+    tab.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0")  # it slides in
+    assert tab.locator(":focus").bounding_box()["height"] > 10
+    tab.keyboard.press("Enter")
+    assert tab.url.endswith("#main-content")
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.querySelector('main').contains(document.activeElement)")
+
+
+def test_the_keyboard_reaches_every_control_and_shows_where_it_is(open_site):  # noqa: F811
+    tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    visit(tab, home + "notebooks/16_rerun.html")
+    tab.add_style_tag(content="* { transition: none !important }")
+    tab.evaluate(
+        """() => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
+        .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled)
+        .forEach((e, i) => (e.dataset.stop = i))"""
+    )
+    stops = tab.locator("[data-stop]").count()
+    assert stops > 40
+    reached, hidden = set(), []
+    for _ in range(stops + 20):
+        tab.keyboard.press("Tab")
+        stop, name, shown = tab.evaluate(
+            """() => {
+              const e = document.activeElement, style = getComputedStyle(e);
+              const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+              const box = e.getBoundingClientRect();
+              const seen = box.width > 0 && box.bottom > 0 && box.top < innerHeight && style.opacity > 0;
+              return [e.dataset.stop ?? "", e.outerHTML.slice(0, 120), seen && (ring || style.boxShadow !== "none")];
+            }"""
+        )
+        if stop and stop not in reached and not shown:
+            hidden.append(name)
+        reached.add(stop)
+    missed = tab.evaluate(
+        "(reached) => [...document.querySelectorAll('[data-stop]')].filter((e) => !reached.includes(e.dataset.stop)).map((e) => e.outerHTML.slice(0, 120))",
+        list(reached),
+    )
+    assert missed == []
+    assert hidden == [], hidden
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_keys_open_a_solution(open_site, key):  # noqa: F811
+    tab, home, _ = open_site("http")
+    visit(tab, home + "notebooks/03_binary_pdd.html")
+    solution = tab.locator(".solution.dropdown").first
+    text = solution.locator("section").first
+    assert not text.is_visible()
+    solution.locator("button.toggle-button").focus()
+    tab.keyboard.press(key)
+    assert text.is_visible()
+    tab.keyboard.press(key)
+    assert not text.is_visible()
+
+
+def test_paper_is_light_and_shows_what_is_folded(open_site):  # noqa: F811
+    tab, home, _ = open_site("http", color_scheme="dark")
+    visit(tab, home + "notebooks/14_scorecard.html")
+    tab.emulate_media(media="print", color_scheme="dark")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.evaluate("document.documentElement.dataset.theme") == "light"
+    assert all(table.is_visible() for table in tab.locator("table.scorecard").all())
+    for hidden in (".bd-sidebar-primary", ".bd-header-article", "button.copybtn", "details.hide", "a.headerlink"):
+        assert not any(element.is_visible() for element in tab.locator(hidden).all()), hidden
+    # Of what is wider than the paper nothing is cut off, except pictures of tables: they are as wide as they are.
+    assert tab.evaluate("[...document.querySelectorAll('main pre')].every((e) => e.scrollWidth <= e.clientWidth + 1)")
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+    tab.emulate_media(media="screen")
+    assert not tab.locator("table.scorecard").first.is_visible()
