@@ -11,7 +11,7 @@ from site_builder import BASEURL, run_site
 
 @pytest.fixture(scope="session")
 def built_site(tmp_path_factory, worker_id):
-    """A function from the address of a repository, or none, to the folder of the site, built strictly from the committed outputs."""
+    """A function from the address of a repository, or none, to the folder of the strictly built site."""
     folder = tmp_path_factory.getbasetemp()
     if worker_id != "master":  # the workers of pytest-xdist share the folder above theirs
         folder = folder.parent

@@ -13,13 +13,15 @@ AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(enc
 
 # What a reader can open is open, and nothing fades while it is looked at.
 OPEN = """() => {
-  document.head.insertAdjacentHTML("beforeend", "<style>* { transition: none !important; animation: none !important }</style>");
+  document.head.insertAdjacentHTML("beforeend",
+    "<style>* { transition: none !important; animation: none !important }</style>");
   document.querySelectorAll("main details").forEach((details) => (details.open = true));
   document.querySelectorAll("main button.toggle-button-hidden").forEach((button) => button.click());
 }"""
 
-# axe takes a minute for the thousands of coloured words, table rows, functions and formulas of a long page. Of the words
-# one of each kind is enough, as kinds have colours, of a table and of a module's functions the first; formulas in full are
+# axe takes a minute for the thousands of coloured words, table rows, functions and formulas of a long page. Of the
+# words one of each kind is enough, as kinds have colours, of a table and of a module's functions the first; formulas in
+# full are
 # looked at on one page.
 THIN = """() => {
   const seen = new Set();
@@ -76,7 +78,8 @@ def test_axe_finds_what_is_wrong(open_site):  # noqa: F811
     tab.evaluate(
         """document.querySelector("main article").insertAdjacentHTML("beforeend", `<img src="../_static/logo.svg">
         <p style="color: #aaa; background: #fff">pale</p><button></button><div style="overflow: auto; width: 9em"><p
-        style="width: 90em; height: 3em">wide</p></div><div class="highlight"><pre><span class="c1" style="color: #eee">x
+        style="width: 90em; height: 3em">wide</p></div>
+        <div class="highlight"><pre><span class="c1" style="color: #eee">x
         </span></pre></div>`)"""
     )
     tab.evaluate(THIN)
@@ -151,7 +154,8 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(open_site):  #
             hidden.append(name)
         reached.add(stop)
     missed = tab.evaluate(
-        "(reached) => [...document.querySelectorAll('[data-stop]')].filter((e) => !reached.includes(e.dataset.stop)).map((e) => e.outerHTML.slice(0, 120))",
+        "(reached) => [...document.querySelectorAll('[data-stop]')]"
+        ".filter((e) => !reached.includes(e.dataset.stop)).map((e) => e.outerHTML.slice(0, 120))",
         list(reached),
     )
     assert missed == []

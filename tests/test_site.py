@@ -292,7 +292,7 @@ def test_numbers_on_the_front_page_are_those_of_the_files(site):
     above = wide.sub(wide["optimum, 0-1 loss"], axis=0).mean() * 100
     sources = ["paper", "learned, log-loss", "learned, alpha-loss of order 8"]
     assert re.findall(r"by (-?\d+\.\d\d)", text) == [f"{above[source]:.2f}" for source in sources]
-    assert f"the paper’s {len(wide)} Gaussian games" in text
+    assert f"the paper\u2019s {len(wide)} Gaussian games" in text
 
 
 # The tool

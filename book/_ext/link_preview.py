@@ -1,6 +1,6 @@
 """What other programs read about a page: Open Graph tags, and with `html.baseurl` in `_config.yml` a map of the site.
 
-A preview names its page and picture by absolute addresses, and so does a sitemap. Without `html.baseurl` there are none:
+A preview names its page and picture by absolute addresses, as a sitemap does. Without `html.baseurl` there are none:
 then a page has only its title and description.
 """
 

@@ -20,7 +20,7 @@ def verdicts():
 
 
 def excess():
-    """Return by how much accuracies are above the MAP optimum, on average over the paper's 36 Gaussian games, in points."""
+    """Return how far accuracies are above the MAP optimum, on average over the paper's 36 Gaussian games, in points."""
     rows = [row for row in read("tables_2_to_5.csv") if row["quantity"] == "p_detect"]
     value = {(row["source"], row["dataset"], row["D"]): float(row["value"]) for row in rows}
     games = [key[1:] for key in value if key[0] == "optimum, 0-1 loss"]
