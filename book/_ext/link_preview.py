@@ -24,7 +24,10 @@ SITEMAP = """<?xml version="1.0" encoding="utf-8"?>
 def plain(node):
     """Return the text of a paragraph or a title without citations and with its small formulas in letters."""
     text = re.sub(r"\s*\[[^\[\]]*, \d{4}\]", "", node.astext()).replace(r"\hat X", "X\u0302")
-    return re.sub(r"\\(\w+)", lambda symbol: html.unescape(f"&{symbol[1]};"), text)
+    text = re.sub(r"\\([A-Za-z]+)", lambda symbol: html.unescape(f"&{symbol[1]};"), text)
+    for typed, shown in (("_0", "₀"), ("_1", "₁"), ("^2", "²")):
+        text = text.replace(typed, shown)
+    return text
 
 
 def description(doctree):
