@@ -4,7 +4,7 @@ from pathlib import Path
 
 import axe_playwright_python
 import pytest
-from test_browser import INSPECT, addresses, browser, open_site, visit  # noqa: F401  (three are fixtures)
+from test_browser import INSPECT, addresses, open_site, visit  # noqa: F401  (two are fixtures)
 
 pytestmark = pytest.mark.slow
 
