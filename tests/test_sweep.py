@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from gaplib import notebook as helper
-from gaplib.sweep import farm, plan, store, table
+from gaplib.sweep import farm, plan, store, summary, table
 from gaplib.sweep.command import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -273,7 +273,7 @@ def test_the_folder_belongs_to_one_command(tmp_path, toy, capsys):
         (["a", None], "string"),
         ([1, "a"], "string"),
         ([True, 1], "string"),
-        ([2**63], "float64"),
+        ([2**63], "string"),
         ([None, None], "string"),
     ],
 )
@@ -520,3 +520,90 @@ def test_the_same_parameters_give_the_same_numbers(name, arguments, tmp_path):
     assert store.kept(tmp_path / "many", made.runs[0].name)["recorded"] == alone
     other = store.kept(tmp_path / "many", made.runs[1].name)["recorded"]
     assert (other == alone) == (name == "03_binary_pdd")  # whose recorded numbers come from no sample
+
+
+# The page that sums up.
+
+
+@pytest.fixture
+def summed_up(toy):
+    """A function from a grid and a function of parameters to the page of a sweep whose runs recorded its values."""
+
+    def make(grid, recorded):
+        made = plan.make_plan(str(toy), [], grid, None)
+        out = toy.parent / "made"
+        for run in made.runs:
+            value = recorded(run.parameters)
+            failed = value is None
+            result = {
+                "status": "failed" if failed else "done",
+                "recorded": {} if failed else value,
+                "error": "ValueError: no" if failed else "",
+                "traceback": "Traceback" if failed else "",
+                "seconds": 1.0,
+                "started": "2026-01-01T00:00:00+00:00",
+                "host": "here",
+                "processor": "any",
+                "versions": made.versions,
+            }
+            with store.opened(out):
+                store.keep(out, run.name, result, "{}")
+        runs = table.gather(out, made)
+        table.write(out, runs)
+        summary.write(out, made, runs)
+        return made, runs, (out / "summary.html").read_text()
+
+    return make
+
+
+def test_a_line_has_the_same_colour_in_every_panel(summed_up, monkeypatch):
+    """Also where the first panel lacks a line, which must not pass its colour or its name to the next one."""
+    drawn = []
+    draw = summary.draw
+    monkeypatch.setattr(summary, "draw", lambda axis, *rest: (draw(axis, *rest), drawn.append(axis))[0])
+    grid = ["D=1:3", "prior=.75,.5", "mode=plain,fail,die"]
+    value = {"plain": 1, "fail": 2, "die": 3}
+
+    def recorded(p):
+        return None if p["mode"] == "plain" and p["prior"] == 0.75 else {"accuracy": value[p["mode"]] + p["D"]}
+
+    made, _, page = summed_up(grid, recorded)
+    assert len(drawn) == 2 and page.count("<img") == 1
+    colours = {}
+    for axis, prior in zip(drawn, made.swept["prior"]):
+        assert axis.get_title() == f"prior = {prior}"
+        for line in axis.get_lines():
+            mode = line.get_label().removeprefix("mode = ")
+            assert colours.setdefault(mode, line.get_color()) == line.get_color()
+            shown = [number for number in line.get_ydata() if number == number]  # not NaN, a gap
+            missing = mode == "plain" and prior == 0.75
+            assert shown == ([] if missing else [value[mode] + D for D in (1, 2, 3)])
+    assert len(set(colours.values())) == 3
+
+
+def test_what_a_page_leaves_out_is_said(summed_up):
+    _, runs, page = summed_up(["D=0:2", "prior=0:1:.125", "mode=plain,fail"], lambda p: {"a": p["D"] + p["prior"]})
+    assert "3 more values of prior are in the table." in page
+    assert len(runs) == 54
+    _, _, page = summed_up(["D=0:24", "prior=0:1:.125"], lambda p: None)
+    assert "25 more are in the table" in page
+
+
+def test_names_and_values_are_shown_as_they_are(summed_up):
+    def recorded(p):
+        return {"$\\foo$": p["D"], "D": 2 * p["D"], "run": {"status": "mine"}, "big": 2**2000, "text": "\ud800"}
+
+    _, runs, page = summed_up(["D=1:3"], recorded)
+    assert "$\\foo$ against D" in page
+    assert runs["recorded.D"].tolist() == [2.0, 4.0, 6.0] and runs["D"].tolist() == [1.0, 2.0, 3.0]
+    assert set(runs["recorded.run.status"]) == {"mine"} and set(runs["run.status"]) == {"done"}
+    assert set(runs["big"]) == {str(2**2000)} and set(runs["text"]) == {"?"}
+
+
+def test_a_damaged_result_is_no_result(toy):
+    out = toy.parent / "out"
+    with store.opened(out):
+        store.keep(out, "run", {"status": "done"}, "{}")
+    assert store.kept(out, "run") == {"status": "done"}
+    store.result_path(out, "run").write_text('{"sta')
+    assert store.kept(out, "run") is None

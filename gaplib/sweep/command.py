@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from gaplib.sweep import store
-from gaplib.sweep.plan import Plan, Run, make_plan
+from gaplib.sweep.plan import Plan, Run, listed, make_plan
 
 # Exit codes. 2 is what argparse uses for a command that cannot be carried out as it is typed.
 ALL_DONE, SOME_FAILED, UNUSABLE, STOPPED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -24,6 +24,14 @@ same command goes on where it stopped.
 def main(arguments: list[str] | None = None) -> int:
     """Carry out the command, and return its exit code."""
     options = parser().parse_args(arguments)
+    try:
+        return carry_out(options)
+    except KeyboardInterrupt:
+        return complain("interrupted", INTERRUPTED)
+
+
+def carry_out(options: argparse.Namespace) -> int:
+    """Make the plan, and carry out what was asked for."""
     try:
         plan = make_plan(options.notebook, options.parameter, options.grid, options.seeds)
     except (TypeError, ValueError, FileNotFoundError) as error:
@@ -119,7 +127,8 @@ def farm_out(plan: Plan, waiting: list[Run], options: argparse.Namespace) -> Non
     from gaplib.sweep import farm
 
     with farm.connected(options.scheduler, options.workers) as client:
-        say(f"{farm.check_workers(client)} runs at once")
+        at_once = farm.check_workers(client)
+        say(f"{at_once} runs at once" if at_once else "waiting for a first worker")
         # A terminal gets a bar, a log file a line every half minute.
         every = 0.1 if sys.stderr.isatty() else 30
         before = len(plan.runs) - len(waiting)
@@ -146,7 +155,7 @@ def stopped_by(work: Callable[[], int | None]) -> int:
     """Do the work; what stops it becomes a message and an exit code."""
     try:
         return work() or ALL_DONE
-    except BlockingIOError as error:
+    except (BlockingIOError, FileExistsError, NotADirectoryError, PermissionError) as error:
         return complain(error, UNUSABLE)
     except KeyboardInterrupt:
         return complain("interrupted; the same command goes on from here", INTERRUPTED)
@@ -168,9 +177,11 @@ def put_together(folder: Path, plan: Plan) -> int:
 
 
 def ended(folder: Path, run: Run, retry: bool) -> bool:
-    """Whether a run need not be done: it is done, or failed in a cell, as it would again."""
+    """Whether a run need not be done: it is done, or failed in a cell, as it would again; and its notebook is there."""
     result = store.kept(folder, run.name)
-    return result is not None and result["status"] in (["done"] if retry else ["done", "failed"])
+    if result is None or not store.notebook_path(folder, run.name).exists():
+        return False
+    return result["status"] in (["done"] if retry else ["done", "failed"])
 
 
 def print_plan(plan: Plan, folder: Path, waiting: list[Run]) -> None:
@@ -181,14 +192,6 @@ def print_plan(plan: Plan, folder: Path, waiting: list[Run]) -> None:
     for name, value in plan.fixed.items():
         print(f"  {name} = {value}")
     print(f"{len(plan.runs) - len(waiting)} ended before in {folder}, {len(waiting)} to do")
-
-
-def listed(values: list) -> str:
-    """Return values in words; of many, the first and the last."""
-    texts = [str(value) for value in values]
-    if len(texts) > 12:
-        texts = [*texts[:3], "...", texts[-1]]
-    return f"{', '.join(texts)}" + (f" ({len(values)} values)" if len(values) > 12 else "")
 
 
 def say(message: object) -> None:

@@ -50,7 +50,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
             scheduler = stack.enter_context(local_cluster(workers or CPU_COUNT))
         try:
             client = Client(scheduler)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, ImportError) as error:  # the last two: a protocol it cannot speak
             raise ConnectionError(f"no Dask scheduler answers at {scheduler}: {error}") from error
         yield stack.enter_context(client)
 

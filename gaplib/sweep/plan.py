@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -136,12 +136,19 @@ def parameters_of(path: Path) -> dict[str, Parameter]:
     found = {}
     unformatted = str(path).replace("{", "{{").replace("}", "}}")  # papermill fills in what stands in braces
     for name, said in inspect_notebook(unformatted).items():
-        default = ast.literal_eval(said["default"])
-        kind = said["inferred_type_name"]
+        kind, default = said["inferred_type_name"], literal(name, said["default"])
         if kind not in _PARSERS:  # not annotated: as the default is
             kind = type(default).__name__
-        found[name] = Parameter(kind, float(default) if kind == "float" else default)
+        found[name] = Parameter(kind, float(default) if kind == "float" and isinstance(default, int) else default)
     return found
+
+
+def literal(name: str, text: str) -> object:
+    """Return the default of a parameter."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        raise ValueError(f"the default of parameter {name!r} must be written as a literal, got {text!r}") from None
 
 
 def known(name: str, kinds: dict) -> None:
@@ -165,7 +172,7 @@ def axis(name: str, spec: str, kind: str) -> list:
         texts += steps(name, part) if ":" in part and kind in ("float", "int") else [part]
         if len(texts) > LARGEST:
             raise ValueError(f"{name} must have at most {LARGEST:,} values, got {spec!r}")
-    return list(dict.fromkeys(parse(name, text, kind) for text in texts))
+    return list({repr(value): value for value in (parse(name, text, kind) for text in texts)}.values())
 
 
 def steps(name: str, part: str) -> list[str]:
@@ -173,7 +180,8 @@ def steps(name: str, part: str) -> list[str]:
     allowed = f"{name} must be FIRST:LAST or FIRST:LAST:STEP, with STEP > 0 and LAST >= FIRST, got {part!r}"
     try:
         first, last, step = [Decimal(text.strip()) for text in [*part.split(":"), "1"][:3]]
-    except (InvalidOperation, ValueError):
+        number = int((last - first) / step) + 1
+    except (ArithmeticError, ValueError):
         raise ValueError(allowed) from None
     if (
         part.count(":") > 2
@@ -182,22 +190,29 @@ def steps(name: str, part: str) -> list[str]:
         or last < first
     ):
         raise ValueError(allowed)
-    number = int((last - first) / step) + 1
     if number > LARGEST:
         raise ValueError(f"{name} must have at most {LARGEST:,} values, got {part!r}")
-    return [str(first + i * step) for i in range(number)]
+    return [format(first + i * step, "f") for i in range(number)]
 
 
 def seed_axis(seeds: int, values: dict, swept: dict) -> list[int]:
-    """Return the seeds of `seeds` runs that share none: a run may itself use several, from ``seed`` on."""
+    """Return the first seeds of the runs: with a parameter ``seeds`` a run uses so many, and the next begins there."""
     if "seed" not in values:
         raise ValueError("--seeds needs a notebook with the parameter 'seed'; this one has: " + ", ".join(values))
     if "seed" in swept or "seeds" in swept:
         raise ValueError("--seeds sets 'seed'; it cannot be combined with a grid of 'seed' or 'seeds'")
     if seeds < 1:
         raise ValueError(f"--seeds must be an integer >= 1, got {seeds}")
-    width = values.get("seeds", 1)
+    width = max(1, values.get("seeds", 1))
     return [values["seed"] + i * width for i in range(seeds)]
+
+
+def listed(values: list) -> str:
+    """Return values in words; of many, the first and the last."""
+    texts = [str(value) for value in values]
+    if len(texts) > 12:
+        texts = [*texts[:3], "...", texts[-1]]
+    return f"{', '.join(texts)}" + (f" ({len(values)} values)" if len(values) > 12 else "")
 
 
 def _float(text: str) -> float:
@@ -244,7 +259,10 @@ def check_points(content: nbformat.NotebookNode, points: list[dict]) -> None:
         return
     code = compile(check, "<check of parameters>", "exec")
     for point in points:
-        exec(code, {"notebook": helper, "In": []} | point)
+        try:
+            exec(code, {"notebook": helper, "In": []} | point)
+        except NameError:  # the check uses a name of an earlier cell: the run itself will tell
+            return
 
 
 def check_cell(content: nbformat.NotebookNode) -> str | None:
@@ -281,6 +299,7 @@ def name_of(parameters: dict, defaults: dict, identity: dict) -> str:
     It does not depend on the sweep, so that a larger grid finds the runs of a smaller one.
     """
     said = ",".join(f"{name}={value}" for name, value in parameters.items() if value != defaults[name])
-    readable = re.sub(r"[^\w.,=+-]", "_", said)[:_READABLE] or "defaults"
+    safe = re.sub(r"[^\w.,=+-]", "_", said).encode()[:_READABLE]  # file systems count bytes
+    readable = safe.decode(errors="ignore") or "defaults"
     whole = json.dumps(identity | {"parameters": parameters}, sort_keys=True)
     return f"{readable}-{hashlib.sha256(whole.encode()).hexdigest()[:_DIGEST]}"

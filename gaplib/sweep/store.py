@@ -43,6 +43,7 @@ def opened(folder: Path) -> Iterator[None]:
 
 def keep(folder: Path, name: str, result: dict, executed: str | None) -> None:
     """Keep a run that ended. The result comes last: where it is, the notebook is."""
+    notebook_path(folder, name).unlink(missing_ok=True)  # of an earlier attempt
     if executed is not None:
         write(notebook_path(folder, name), lambda path: path.write_text(executed, encoding="utf-8"))
     text = json.dumps(result, indent=1)
@@ -50,8 +51,11 @@ def keep(folder: Path, name: str, result: dict, executed: str | None) -> None:
 
 
 def kept(folder: Path, name: str) -> dict | None:
-    """Return what came of a run, or None if it has not ended."""
-    return result(folder, name) if result_path(folder, name).exists() else None
+    """Return what came of a run, or None if it has not ended, or a disk has damaged what it left."""
+    try:
+        return result(folder, name) if result_path(folder, name).exists() else None
+    except ValueError:
+        return None
 
 
 def result(folder: Path, name: str) -> dict:

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 from pathlib import Path
 
 import jinja2
@@ -12,7 +13,7 @@ from matplotlib.figure import Figure
 
 from gaplib import plots
 from gaplib.sweep import store
-from gaplib.sweep.plan import Plan
+from gaplib.sweep.plan import Plan, listed
 from gaplib.sweep.worker import DONE
 
 # What a page can show and a reader can take in; the table has all.
@@ -36,6 +37,7 @@ def write(folder: Path, plan: Plan, table: pd.DataFrame) -> None:
     numbers = varying(plan, done)
     shown = numbers[:MOST_FIGURES]
     columns = [*plan.swept, *shown, "run.status", "run.seconds"] if len(table) else []
+    failed = failures(folder, plan, table)
     page = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_PAGE)
     text = page.render(
         plan=plan,
@@ -44,14 +46,15 @@ def write(folder: Path, plan: Plan, table: pd.DataFrame) -> None:
         processors=sorted(table["run.processor"].dropna().unique()) if len(table) else [],
         figures=[figure_of(plan, done, name) for name in shown],
         more=numbers[MOST_FIGURES:],
-        failures=failures(folder, plan, table),
+        failures=failed[:MOST_ROWS],
+        more_failures=max(0, len(failed) - MOST_ROWS),
         columns=columns,
         rows=[
             ([readable(line[name]) for name in columns], line["run.notebook"])
             for line in table.head(MOST_ROWS).to_dict("records")
         ],
         cut=max(0, len(table) - MOST_ROWS),
-        readable=readable,
+        listed=listed,
     )
     store.write(folder / "summary.html", lambda path: path.write_text(text, encoding="utf-8"))
 
@@ -97,44 +100,61 @@ def figure_of(plan: Plan, done: pd.DataFrame, quantity: str) -> dict:
     rows = -(-len(values) // 3)
     with matplotlib.rc_context():
         plots.use_style()
+        matplotlib.rcParams["text.parse_math"] = False  # names and values are shown as they are
         figure = Figure(figsize=(3.3 * min(3, len(values)) + 1, 2.7 * rows + 0.5))
         axes = figure.subplots(rows, min(3, len(values)), sharex=True, sharey=True, squeeze=False).flat
         for axis, value in zip(axes, values, strict=False):
-            part = done if panel is None else done[done[panel] == value]
-            draw(axis, part.dropna(subset=[quantity]), x, quantity, lines)
+            part = done if panel is None else where(plan, done, {panel: value})
+            draw(axis, part.dropna(subset=[quantity]), plan, (x, lines), quantity)
             axis.set(xlabel=x, ylabel=quantity, title="" if panel is None else f"{panel} = {readable(value)}")
             axis.label_outer()
         for axis in list(axes)[len(values) :]:
             axis.remove()
         if lines:
-            handles, labels = figure.axes[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside lower center", ncols=2)
+            named = {str(line.get_label()): line for axis in figure.axes for line in axis.get_lines()}
+            figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=2)
         image = io.BytesIO()
         figure.savefig(image, format="png")
-    cut = len(plan.swept[panel]) - len(values) if panel else 0
+    cuts = (
+        (len(plan.swept[panel]) - len(values) if panel else 0, f"values of {panel} are"),
+        (len(combinations(plan, lines)) - MOST_LINES, f"combinations of {', '.join(lines)} are"),
+    )
     numbers = done[quantity].dropna()
     alt = f"{quantity} against {x}" + (f", one panel for each of {len(values)} values of {panel}" if panel else "")
     return {
         "name": quantity,
         "image": base64.b64encode(image.getvalue()).decode(),
         "alt": f"{alt}. It lies between {readable(numbers.min())} and {readable(numbers.max())}.",
-        "cut": f"{cut} more values of {panel} are in the table." if cut else "",
+        "cut": " ".join(f"{number} more {what} in the table." for number, what in cuts if number > 0),
     }
 
 
-def draw(axis: Axes, part: pd.DataFrame, x: str, quantity: str, lines: list[str]) -> None:
-    """Draw the lines of one panel."""
-    groups = list(part.groupby(lines, sort=False)) if lines else [((), part)]
-    for i, (values, group) in enumerate(groups[:MOST_LINES]):
-        of_seeds = group.groupby(x, sort=True)[quantity].agg(["mean", "min", "max"]).astype(float)
-        label = ", ".join(f"{name} = {readable(value)}" for name, value in zip(lines, values, strict=True))
-        at = (
-            of_seeds.index.astype(str)
-            if of_seeds.index.dtype in ("string", "boolean")
-            else of_seeds.index.astype(float)
+def combinations(plan: Plan, names: list[str]) -> list[dict]:
+    """Return every combination of the values of some swept parameters, in the order of the plan."""
+    return [dict(zip(names, point, strict=True)) for point in itertools.product(*(plan.swept[name] for name in names))]
+
+
+def where(plan: Plan, table: pd.DataFrame, values: dict) -> pd.DataFrame:
+    """Return the runs whose parameters have these values, as the plan has them and not as a table shows them."""
+    names = {run.name for run in plan.runs if all(run.parameters[name] == value for name, value in values.items())}
+    return table[table["run.name"].isin(names)]
+
+
+def draw(axis: Axes, part: pd.DataFrame, plan: Plan, roles: tuple[str, list[str]], quantity: str) -> None:
+    """Draw the lines of one panel: a combination has the same colour in all of them, and a missing run leaves a gap."""
+    x, lines = roles
+    values = plan.swept[x] if isinstance(plan.swept[x][0], (str, bool)) else sorted(plan.swept[x])
+    colors = list(plots.COLORS.values())
+    for i, combination in enumerate(combinations(plan, lines)[:MOST_LINES]):
+        line = where(plan, part, combination)
+        of_seeds = [where(plan, line, {x: value})[quantity].astype(float) for value in values]
+        at = [str(value) if isinstance(value, (str, bool)) else float(value) for value in values]
+        color = colors[i % len(colors)]
+        label = ", ".join(f"{name} = {readable(value)}" for name, value in combination.items())
+        axis.plot(at, [s.mean() for s in of_seeds], _STYLES[i % len(_STYLES)], marker=".", label=label, color=color)
+        axis.fill_between(
+            at, [s.min() for s in of_seeds], [s.max() for s in of_seeds], alpha=0.2, linewidth=0, color=color
         )
-        (line,) = axis.plot(at, of_seeds["mean"], _STYLES[i % len(_STYLES)], marker=".", label=label)
-        axis.fill_between(at, of_seeds["min"], of_seeds["max"], color=line.get_color(), alpha=0.2, linewidth=0)
 
 
 def readable(value: object) -> str:
@@ -182,6 +202,7 @@ was killed, and the same command runs it again. All runs together took {{ "%.0f"
 <div class="wide" tabindex="0"><pre>{{ failure.traceback }}</pre></div>
 </details>
 {% endfor %}
+{% if more_failures %}<p>{{ more_failures }} more are in the table.</p>{% endif %}
 {% endif %}
 
 <h2>What was asked for</h2>
@@ -189,7 +210,7 @@ was killed, and the same command runs it again. All runs together took {{ "%.0f"
 <table>
 <thead><tr><th scope="col">parameter</th><th scope="col">values</th></tr></thead>
 {% for name, values in plan.swept.items() %}
-<tr><th scope="row">{{ name }}</th><td>{{ values|map("string")|join(", ") }}</td></tr>
+<tr><th scope="row">{{ name }}</th><td>{{ listed(values) }}</td></tr>
 {% endfor %}
 {% for name, value in plan.fixed.items() %}
 <tr><th scope="row">{{ name }}</th><td>{{ value }} in all runs</td></tr>

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from numbers import Real
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,7 @@ _KINDS = (
     (lambda value: isinstance(value, str), "string"),
     (lambda value: isinstance(value, bool), "boolean"),
     (lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63, "Int64"),
-    (lambda value: isinstance(value, Real) and not isinstance(value, bool), "float64"),
+    (lambda value: isinstance(value, float) or (type(value) is int and abs(value) < 2**53), "float64"),
 )
 _FACTS = ("status", "error", "seconds", "started", "host", "processor")
 
@@ -42,8 +41,9 @@ def gather(folder: Path, plan: Plan) -> pd.DataFrame:
 def row(folder: Path, name: str, parameters: dict, result: dict) -> dict:
     """Return the row of one run."""
     recorded = dict(flat(result["recorded"]))
-    # A notebook may record a number under the name of a parameter.
-    recorded = {f"{key}.recorded" if key in parameters else key: value for key, value in recorded.items()}
+    # A notebook may record a number under the name of a parameter, or of a fact of the run.
+    taken = {key for key in recorded if key in parameters or key.startswith("run.")}
+    recorded = {f"recorded.{key}" if key in taken else key: value for key, value in recorded.items()}
     facts = {"run.name": name} | {f"run.{key}": result[key] for key in _FACTS}
     path = store.notebook_path(folder, name)
     facts["run.notebook"] = path.relative_to(folder).as_posix() if path.exists() else ""
@@ -56,7 +56,14 @@ def flat(recorded: dict, before: str = "") -> Iterator[tuple[str, object]]:
         if isinstance(value, dict):
             yield from flat(value, f"{before}{key}.")
         else:
-            yield f"{before}{key}", json.dumps(value) if isinstance(value, list) else value
+            yield f"{before}{key}", writable(value)
+
+
+def writable(value: object) -> object:
+    """Return a recorded value as a cell of a table: lists as JSON, texts without what no file can hold."""
+    if isinstance(value, list):
+        return json.dumps(value)
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def of_one_kind(column: pd.Series) -> pd.Series:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import gaplib
 
-PACKAGES = ("numpy", "scipy", "tensorflow", "highspy")
+# Those that the notebooks compute with.
+PACKAGES = ("numpy", "scipy", "tensorflow", "keras", "highspy", "pulp", "sympy", "cvxpy", "clarabel", "pandas")
 
 
 def versions() -> dict[str, str]:

@@ -1,5 +1,6 @@
 """One run, in the process that it falls to: it needs no folder in common with the command that asked for it."""
 
+import errno
 import platform
 import tempfile
 import time
@@ -46,14 +47,14 @@ def execute(source: str, parameters: dict, expected: dict) -> tuple[dict, str]:
     if versions() != expected:
         raise RuntimeError(f"{platform.node()} has {different(versions(), expected)}")
     started, clock = datetime.now(UTC), time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="gap-run-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="gap-run-", dir=place(), ignore_cleanup_errors=True) as folder:
         out = Path(folder) / "out.ipynb"
         error, status = None, DONE
         try:
             content = nbformat.reads(source, as_version=4)
             papermill.execute_notebook(content, out, parameters, progress_bar=False, config=sockets_in(folder))
         except papermill.PapermillExecutionError as raised:
-            error, status = raised, FAILED
+            error, status = raised, LOST if is_of_the_machine(raised) else FAILED
         except Exception as raised:
             error, status = raised, LOST
         executed = out.read_text(encoding="utf-8") if out.exists() else source
@@ -70,6 +71,20 @@ def execute(source: str, parameters: dict, expected: dict) -> tuple[dict, str]:
         "versions": versions(),
     }
     return result, executed
+
+
+def is_of_the_machine(error: papermill.PapermillExecutionError) -> bool:
+    """Whether a cell failed for want of memory or space, or was interrupted: another time it may succeed."""
+    return error.ename in ("MemoryError", "KeyboardInterrupt") or f"[Errno {errno.ENOSPC}]" in error.evalue
+
+
+def place() -> str | None:
+    """Return where a run may have its folder: where the system says, unless its path is too long for a socket.
+
+    Papermill fills in what stands in braces, so there must be none either.
+    """
+    usual = tempfile.gettempdir()
+    return "/tmp" if len(usual) > 70 or "{" in usual else None
 
 
 def sockets_in(folder: str) -> Config:
