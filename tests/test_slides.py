@@ -1,5 +1,6 @@
 """The course: the plan of the teaching guide, and the slides that are made from it and from the notebooks."""
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -69,6 +70,9 @@ PLAIN = {
     "{doc}`/notebooks/02_game` {cite}`huang2017`": "*The game* (Huang et al., 2017)",
     "$$ x $$ (eq-x)": "$$ x \\tag{7} $$",
     "for $x$, or": 'for <span class="joined">$x$,</span> or',
+    "a sign ($x$) or ($x$ at least)": (
+        'a sign <span class="joined">($x$)</span> or <span class="joined">($x$</span> at least)'
+    ),
     ":::{prf:theorem} Closer\n:label: thm-x\n\nIt *is*.\n:::": (
         '<div class="theorem">\n\n**Theorem.** Closer\n\nIt *is*.\n\n</div>'
     ),
@@ -106,6 +110,27 @@ def test_every_chapter_has_its_quick_questions_and_figures_on_slides():
         asked = sum(cell.source.startswith("::::{admonition} Quick question") for cell in cells)
         assert text.count("## Quick question") == asked
         assert text.count("<figure>") >= 2 * len(session["chapters"])
+
+
+# Words that point to what a cell of code shows; this must then be on the same slide or on the next one.
+POINTING = r"(?i)\b(?:the|next) (?:cell|picture|figure|drawing)\b|\b(?:cell|drawing|table) below\b|lines of the table"
+
+
+def pointing_to_nothing(cells):
+    return [
+        cell.id
+        for cell, following in itertools.pairwise(cells)
+        if re.search(POINTING, re.sub('alt=".*?"', "", cell.source))
+        and not re.search(r"<figure>|^```", following.source, re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: str(session["number"]))
+def test_what_a_slide_speaks_of_follows(session):
+    cells = tool.deck(session).cells
+    assert pointing_to_nothing(cells) == []
+    without = [cell for cell in cells if not re.search(r"<figure>|^```", cell.source, re.MULTILINE)]
+    assert pointing_to_nothing(without)  # every session points to something
 
 
 # In a browser

@@ -87,8 +87,10 @@ def plain(source, names, numbers):
     source = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({numbers[match[1]]})", source)
     source = re.sub(r"\{term\}`(.+?)`", r"\1", source)
     source = re.sub(r"\{(?:doc|ref|prf:ref|cite)\}`(?:/notebooks/)?([\w-]+)`", lambda match: names[match[1]], source)
-    # Punctuation stays with the formula before it.
-    source = re.sub(r"(?<![$\\])(\$[^$]+\$(?!\$)[.,;:?!)]+)", r'<span class="joined">\1</span>', source)
+    # Punctuation stays with the formula before it, and a bracket with the one after it.
+    formula = r"\$[^$]+\$(?!\$)"
+    joined = rf"(?<![$\\])(\({formula}[.,;:?!)]*|{formula}[.,;:?!)]+)"
+    source = re.sub(joined, r'<span class="joined">\1</span>', source)
     if left := re.search(r":::|\{[\w:]+\}`", source):
         raise ValueError(f"no slide can show {source[left.start() :][:60]!r}")
     return source
