@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -59,6 +60,17 @@ def test_every_misconception_leads_to_a_place_in_a_notebook():
         (label,) = re.findall(r"\{prf:ref\}`([\w-]+)` \|$|\{ref\}`[^`]+ <([\w-]+)>` \|$", row)
         label = "".join(label)
         assert re.search(rf"^(\({label}\)=|:label: {label})$", prose, re.MULTILINE), label
+
+
+# The tool
+
+
+def test_help_and_a_wrong_argument_leave_the_decks_as_they_are(tmp_path):
+    (tmp_path / "session_1.html").write_text("as it was")
+    for argument, code in (("--help", 0), ("--wrong", 2)):
+        run = subprocess.run([sys.executable, tool.__file__, "--out", tmp_path, argument], capture_output=True)
+        assert run.returncode == code
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["as it was"]
 
 
 # From MyST to slides

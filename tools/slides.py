@@ -1,9 +1,12 @@
-"""Make the slides of the course, a deck for each session of the guide: `python tools/slides.py`.
+"""Make the slides of the course, a deck for each session of the guide.
+
+python tools/slides.py    writes the decks and what they need into _build/slides, which is made anew
 
 The guide, book/teaching.md, says which chapters a session has. The notebooks say what of them is on a slide: a cell
 with the slide type Slide begins one, a cell with the type `-` goes on with it, and a cell without a type is left out.
 """
 
+import argparse
 import re
 import shutil
 from pathlib import Path
@@ -182,6 +185,12 @@ def write(out):
     return paths
 
 
-if __name__ == "__main__":
-    for path in write(ROOT / "_build" / "slides"):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "slides", help="the folder to make anew")
+    for path in write(parser.parse_args().out):
         print(path)
+
+
+if __name__ == "__main__":
+    main()
