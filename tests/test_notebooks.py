@@ -106,9 +106,9 @@ def test_figures_stand_on_white(notebook):
             assert (corner == 1).all()  # red, green, blue, and opaque
 
 
-def test_it_opens_with_goals_running_time_and_a_quiet_kernel(notebook):
+def test_it_opens_with_its_number_goals_running_time_and_a_quiet_kernel(path, notebook):
     opening = notebook.cells[0].source
-    assert opening.startswith("# ")
+    assert re.match(rf"# {int(path.stem[:2])} · \w", opening)  # links and the contents of the PDF show the title
     assert "**You will learn**" in opening
     assert re.search(r"\*\*Running time\*\*:\s+under\s+\d+ seconds\s+on\s+two\s+cores", opening)
     first = next(cell for cell in code(notebook) if "colab" not in cell.metadata.get("tags", []))

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
 
@@ -111,6 +112,23 @@ def test_the_paths_and_modules_that_contributing_names_exist():
     named = re.findall(r"`((?:book|gaplib|tests|tools)/[\w./]+|\w+\.(?:md|lock|yml))`", CONTRIBUTING)
     assert len(named) > 8
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_map_names_every_tool_and_folder():
+    map_of_files = re.search(r"```\n(_config.yml.+?)```", CONTRIBUTING, re.DOTALL)[1]
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    folders = {f"{path.split('/')[0]}/" for path in tracked if "/" in path}
+    assert [name for name in sorted(folders) if name not in map_of_files] == []
+    tools = [path.name for path in (ROOT / "tools").glob("*.py")]
+    assert [name for name in sorted(tools) if name not in map_of_files] == []
+
+
+def test_the_quick_question_that_contributing_shows_has_the_form_that_is_checked():
+    import test_notebooks
+
+    form = re.search(r"```markdown\n(::::\{admonition\} Quick.+?)\n```", CONTRIBUTING, re.DOTALL)[1]
+    shown = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(form)])
+    assert len(list(test_notebooks.quick_questions(shown))) == 1
 
 
 def test_changelog_has_the_version():

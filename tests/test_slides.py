@@ -1,6 +1,8 @@
 """The course: the plan of the teaching guide, and the slides that are made from it and from the notebooks."""
 
+import itertools
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -40,23 +42,35 @@ def test_every_session_says_what_a_student_can_do_afterwards():
 
 
 def test_times_and_order_are_those_of_the_chapters():
-    rows = re.findall(r"^\| (\d+) \| \{doc\}`/notebooks/(\w+)` \| (.*?) ?\| (\d+ seconds) \|$", GUIDE, re.MULTILINE)
-    assert [stem for _, stem, _, _ in rows] == CHAPTERS
-    for number, stem, before, seconds in rows:
+    rows = re.findall(r"^\| \{doc\}`/notebooks/(\w+)` \| (.*?) ?\| (\d+ seconds) \|$", GUIDE, re.MULTILINE)
+    assert [stem for stem, _, _ in rows] == CHAPTERS
+    for stem, before, seconds in rows:
         text = " ".join(tool.notebook(stem).cells[0].source.split())
         needs = re.search(r"\*\*Before you start\*\*:(.+)\*\*Running time\*\*: under (\d+ seconds)", text)
         chapters = sorted(int(chapter) for chapter in re.findall(r"\{doc\}`(?:/notebooks/)?(\d+)_", needs[1]))
-        assert (number, before, seconds) == (str(int(stem[:2])), ", ".join(map(str, chapters)), needs[2])
+        assert (before, seconds) == (", ".join(map(str, chapters)), needs[2])
 
 
-def test_every_misconception_leads_to_a_place_in_a_chapter():
+def test_every_misconception_leads_to_a_place_in_a_notebook():
     rows = re.search(r"\| what students think .+\n\|.+\n((?:\| .+\n)+)", GUIDE)[1].splitlines()
     assert len(rows) >= 10
-    prose = "\n".join(cell.source for stem in CHAPTERS for cell in tool.notebook(stem).cells)
+    stems = [path.stem for path in notebook_tool.committed()]
+    prose = "\n".join(cell.source for stem in stems for cell in tool.notebook(stem).cells)
     for row in rows:
         (label,) = re.findall(r"\{prf:ref\}`([\w-]+)` \|$|\{ref\}`[^`]+ <([\w-]+)>` \|$", row)
         label = "".join(label)
         assert re.search(rf"^(\({label}\)=|:label: {label})$", prose, re.MULTILINE), label
+
+
+# The tool
+
+
+def test_help_and_a_wrong_argument_leave_the_decks_as_they_are(tmp_path):
+    (tmp_path / "session_1.html").write_text("as it was")
+    for argument, code in (("--help", 0), ("--wrong", 2)):
+        run = subprocess.run([sys.executable, tool.__file__, "--out", tmp_path, argument], capture_output=True)
+        assert run.returncode == code
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["as it was"]
 
 
 # From MyST to slides
@@ -68,6 +82,9 @@ PLAIN = {
     "{doc}`/notebooks/02_game` {cite}`huang2017`": "*The game* (Huang et al., 2017)",
     "$$ x $$ (eq-x)": "$$ x \\tag{7} $$",
     "for $x$, or": 'for <span class="joined">$x$,</span> or',
+    "a sign ($x$) or ($x$ at least)": (
+        'a sign <span class="joined">($x$)</span> or <span class="joined">($x$</span> at least)'
+    ),
     ":::{prf:theorem} Closer\n:label: thm-x\n\nIt *is*.\n:::": (
         '<div class="theorem">\n\n**Theorem.** Closer\n\nIt *is*.\n\n</div>'
     ),
@@ -105,6 +122,27 @@ def test_every_chapter_has_its_quick_questions_and_figures_on_slides():
         asked = sum(cell.source.startswith("::::{admonition} Quick question") for cell in cells)
         assert text.count("## Quick question") == asked
         assert text.count("<figure>") >= 2 * len(session["chapters"])
+
+
+# Words that point to what a cell of code shows; this must then be on the same slide or on the next one.
+POINTING = r"(?i)\b(?:the|next) (?:cell|picture|figure|drawing)\b|\b(?:cell|drawing|table) below\b|lines of the table"
+
+
+def pointing_to_nothing(cells):
+    return [
+        cell.id
+        for cell, following in itertools.pairwise(cells)
+        if re.search(POINTING, re.sub('alt=".*?"', "", cell.source))
+        and not re.search(r"<figure>|^```", following.source, re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: str(session["number"]))
+def test_what_a_slide_speaks_of_follows(session):
+    cells = tool.deck(session).cells
+    assert pointing_to_nothing(cells) == []
+    without = [cell for cell in cells if not re.search(r"<figure>|^```", cell.source, re.MULTILINE)]
+    assert pointing_to_nothing(without)  # every session points to something
 
 
 # In a browser

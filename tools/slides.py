@@ -1,9 +1,12 @@
-"""Make the slides of the course, a deck for each session of the guide: `python tools/slides.py`.
+"""Make the slides of the course, a deck for each session of the guide.
+
+python tools/slides.py    writes the decks and what they need into _build/slides, which is made anew
 
 The guide, book/teaching.md, says which chapters a session has. The notebooks say what of them is on a slide: a cell
 with the slide type Slide begins one, a cell with the type `-` goes on with it, and a cell without a type is left out.
 """
 
+import argparse
 import re
 import shutil
 from pathlib import Path
@@ -87,8 +90,10 @@ def plain(source, names, numbers):
     source = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({numbers[match[1]]})", source)
     source = re.sub(r"\{term\}`(.+?)`", r"\1", source)
     source = re.sub(r"\{(?:doc|ref|prf:ref|cite)\}`(?:/notebooks/)?([\w-]+)`", lambda match: names[match[1]], source)
-    # Punctuation stays with the formula before it.
-    source = re.sub(r"(?<![$\\])(\$[^$]+\$(?!\$)[.,;:?!)]+)", r'<span class="joined">\1</span>', source)
+    # Punctuation stays with the formula before it, and a bracket with the one after it.
+    formula = r"\$[^$]+\$(?!\$)"
+    joined = rf"(?<![$\\])(\({formula}[.,;:?!)]*|{formula}[.,;:?!)]+)"
+    source = re.sub(joined, r'<span class="joined">\1</span>', source)
     if left := re.search(r":::|\{[\w:]+\}`", source):
         raise ValueError(f"no slide can show {source[left.start() :][:60]!r}")
     return source
@@ -180,6 +185,12 @@ def write(out):
     return paths
 
 
-if __name__ == "__main__":
-    for path in write(ROOT / "_build" / "slides"):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "slides", help="the folder to make anew")
+    for path in write(parser.parse_args().out):
         print(path)
+
+
+if __name__ == "__main__":
+    main()
