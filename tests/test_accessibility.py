@@ -1,5 +1,6 @@
 """Whether everybody can use the site: axe-core on every page in both themes, the keyboard, 400 % zoom, paper."""
 
+import re
 from pathlib import Path
 
 import axe_playwright_python
@@ -166,6 +167,27 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(open_site):  #
     )
     assert missed == []
     assert hidden == [], hidden
+
+
+def test_what_unfolds_is_named_by_what_is_seen(open_site):  # noqa: F811
+    tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900})
+    visit(tab, home + "notebooks/04_binary_pdi.html")
+    seen = "e => getComputedStyle(e, '::before').content.slice(1, -1)"
+    buttons = tab.locator("main button.toggle-button")
+    assert buttons.count() > 5
+    for button in buttons.all():
+        title = button.locator("xpath=..").inner_text()
+        exercise = re.match(r"Solution to\s+(Exercise \d+) ", title)
+        rest = f" solution to {exercise[1]}" if exercise else " the answer"
+        for word in ("Show", "Hide"):
+            assert button.evaluate(seen) == word
+            assert button.get_attribute("aria-label") == word + rest
+            button.press("Enter")
+    cells = tab.locator("main details > summary:visible")
+    assert cells.count() > 3
+    for cell in cells.all():
+        assert cell.get_attribute("aria-label") is None
+        assert cell.inner_text().strip() == "Show code cell source"
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])

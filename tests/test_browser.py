@@ -240,6 +240,60 @@ def test_search_finds_the_numbers_of_the_paper(open_site, way, query):
     assert query in tab.locator(anchor).inner_text()
 
 
+@pytest.mark.parametrize("query", ["Theorem 3", "theorem 1", "Table 4"])
+def test_search_says_whose_number_it_is_and_puts_exact_ones_first(open_site, site, query):
+    tab, home, _ = open_site("http")
+    tab.goto(f"{home}search.html?q={quote(query)}")
+    tab.wait_for_function("/^Search finished/.test(document.querySelector('.search-summary')?.innerText)")
+    titles = [title.split(" > ")[-1] for title in tab.locator("#search-results li > a").all_inner_texts()]
+    of_book = [f"{number} ({name})" for _, number, name, _ in proofs(site) if number.lower() == query.lower()]
+    first = titles[: len(of_book) + 1]
+    (of_paper,) = set(first) - set(of_book)
+    assert set(of_book) < set(first)
+    assert of_paper.lower().startswith(f"{query.lower()} of the paper: ")
+
+
+def test_a_phone_fades_what_scrolls_until_its_end(open_site):
+    tab, home, _ = open_site("http", viewport={"width": 390, "height": 844})
+    for page, selector in (
+        ("notebooks/04_binary_pdi.html", "#equation-eq-pdi-kernel > mjx-container"),
+        ("book/index.html", ".pst-scrollable-table-container"),
+        ("book/explorer.html", ".gap-explorer .scroll"),
+    ):
+        visit(tab, home + page)
+        box = tab.locator(selector)
+        tab.wait_for_selector(f"{selector}.more-to-come")
+        assert "gradient" in box.evaluate("e => getComputedStyle(e).maskImage")
+        box.evaluate("e => e.scrollTo(e.scrollWidth, 0)")
+        tab.wait_for_selector(f"{selector}:not(.more-to-come)")
+    # The number of a formula stands beside it, not on it.
+    visit(tab, home + "notebooks/04_binary_pdi.html")
+    formula, number = (tab.locator(f"#equation-eq-pdi-kernel > {name}") for name in ("mjx-container", "span.eqno"))
+    right = formula.bounding_box()["x"] + formula.bounding_box()["width"]
+    assert right <= number.bounding_box()["x"] + 1
+
+
+def test_a_phone_opens_a_figure_that_it_shrinks(open_site):
+    tab, home, _ = open_site("http", viewport={"width": 390, "height": 844})
+    visit(tab, home + "notebooks/04_binary_pdi.html")
+    figures = tab.locator("main .cell_output img").count()
+    links = tab.locator("a.full-size")
+    tab.wait_for_selector("a.full-size")
+    assert links.count() == figures > 3
+    for link in links.all():
+        assert (
+            link.get_attribute("aria-label")
+            == f"Open the figure in full size: {link.locator('img').get_attribute('alt')}"
+        )
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.wait_for_selector("a.full-size", state="detached")
+    assert tab.locator("main .cell_output img").count() == figures
+    tab.set_viewport_size({"width": 390, "height": 844})
+    source = links.first.locator("img").evaluate("e => e.src")
+    links.first.press("Enter")
+    tab.wait_for_url(source)
+
+
 @pytest.mark.parametrize("way", ["http", "file"])
 def test_a_link_opens_the_folded_table_that_it_leads_to(open_site, way):
     tab, home, _ = open_site(way)

@@ -32,6 +32,7 @@ def test_the_pages_are_those_of_the_table_of_contents():
         ("two.html", "#book-two"),
         ("#here", "#book-one--here"),
         ("https://example.org/", "https://example.org/"),
+        ("#prior=0.5&D=4", None),  # a setting of the explorer
         ("../_sources/one.ipynb", None),
         ("gone.html", None),
     ],
@@ -47,12 +48,13 @@ def test_a_chapter_is_what_is_read(tmp_path):
         """<article class="bd-article"><section id="top"><h1>One<a class="headerlink" href="#top">#</a></h1>
         <details class="hide above-input"><pre>plot()</pre></details><details class="other"><p id="p">said</p></details>
         <details class="hide below-input"><summary>Hide code cell output</summary>printed</details>
-        <script>run()</script><a href="data.csv">data</a></section></article>"""
+        <script>run()</script><script>gapExplorer</script><a href="data.csv">data</a></section></article>"""
     )
     content = build_pdf.chapter(tmp_path, "book/one", ["book/one"])
     assert content.get_text(" ", strip=True) == "One said printed data"
     assert content["id"] == "book-one" and content.find("p")["id"] == "book-one--p"
     assert content.details.has_attr("open") and content.a is None
+    assert [script.text for script in content.find_all("script")] == ["gapExplorer"]  # what draws the explorer
 
 
 def test_without_a_browser_it_says_so_in_one_line():
@@ -139,6 +141,13 @@ def test_mathematics_is_set_and_no_page_is_empty(texts):
         assert len(re.sub(r"\s", "", text)) > 40, f"page {number} is empty"
         assert raw(text) == [], f"page {number}"
         assert "Math input error" not in text and "Hide code" not in text, f"page {number}"
+
+
+@pytest.mark.slow
+def test_the_explorer_is_drawn(pdf, texts):
+    (page,) = [text for text in texts if "What the budget buys" in text]
+    assert "paper's Theorem 2" in page
+    assert not any("needs scripts" in text for text in texts)
 
 
 @pytest.mark.slow

@@ -28,9 +28,10 @@ import gaplib
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = Path(__file__).with_name("pdf.css")
 WIDTH = 658  # pixels: what pdf.css leaves of the paper for text
+SHORT = 330  # pixels, a third of a page: a box up to this height is not divided
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
-# What is wider than the page after all is drawn smaller. Runs in the page.
+# What is wider than the page after all is drawn smaller, and short boxes stay whole. Runs in the page.
 FIT = """
 () => {
   const width = (e) => e.getBoundingClientRect().width;
@@ -39,9 +40,13 @@ FIT = """
     return [e, width(e.closest("section, div, dd, li, td, p")) / inner];
   });
   for (const [e, share] of wide) if (share < 0.999) e.style.zoom = share;
+  for (const box of document.querySelectorAll("main .admonition, main table")) {
+    const { height } = box.getBoundingClientRect();
+    if (height < SHORT) box.style.setProperty("break-inside", "avoid", "important");
+  }
   return document.documentElement.scrollWidth;
 }
-"""
+""".replace("SHORT", str(SHORT))
 
 
 def parts(source: Path) -> list[tuple[str, list[str]]]:
@@ -62,8 +67,9 @@ def chapter(site: Path, page: str, pages: list[str]) -> Tag:
     """Return what a page of the site says, ready to be one chapter of many."""
     file = site / f"{page}.html"
     content = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser").select_one("article.bd-article > section")
-    for tag in content.select("a.headerlink, script, button, details.above-input"):
-        tag.decompose()
+    for tag in content.select("a.headerlink, script, button, details.above-input, noscript"):
+        if "gapExplorer" not in tag.text:  # its script draws the explorer, as it opens
+            tag.decompose()
     for tag in content.select("details.below-input"):  # folded output
         tag.summary.decompose()
         tag.unwrap()
@@ -90,6 +96,8 @@ def inside(file: Path, link: str, site: Path, pages: list[str]) -> str | None:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return link
+    if "=" in parts.fragment:  # a setting of the explorer
+        return None
     target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
     page = target.relative_to(site).with_suffix("").as_posix()
     if target.suffix != ".html" or page not in pages:

@@ -78,8 +78,16 @@ def place(target):
     return f"{{doc}}`Chapter {int(notebook[:2])} </notebooks/{notebook}>`, {link}"
 
 
-def verdict(claims):
-    """Return the Markdown that says how many claims hold, with a link to the first, and the errata."""
+def errata_of(claims):
+    """Return the errata that concern some claims, each once."""
+    return list(dict.fromkeys(claim["erratum"] for claim in claims if claim["erratum"]))
+
+
+def verdict(claims, told):
+    """Return the Markdown that says how many claims hold, with a link to the first, and the errata.
+
+    Errata that an item further up has all told, as `told` knows by item, are said by a link to it.
+    """
     if not claims:
         return "nothing to check"
     count = {
@@ -88,7 +96,11 @@ def verdict(claims):
     }
     text = ", ".join(f"{number} {word}" for word, number in count.items() if number)
     cell = f'<a href="../notebooks/14_scorecard.html#{claims[0]["id"]}">{text}</a>'
-    errata = dict.fromkeys(claim["erratum"] for claim in claims if claim["erratum"])
+    errata = errata_of(claims)
+    before = [item for item, names in told.items() if len(names) > 1 and set(names) <= set(errata)]
+    if before:
+        cell += f"; those of {{ref}}`{before[0][0]} <{before[0][1]}>`"
+        errata = [name for name in errata if name not in told[before[0]]]
     return cell + "".join(f"; {{ref}}`erratum-{name}`" for name in errata)
 
 
@@ -104,14 +116,17 @@ class PaperIndex(SphinxDirective):
         claims = read("claims.csv")
         items = [item for item in read("numbering.csv") if item["kind"] in self.arguments[0].split()]
         lines = ["| in the paper | what it is | in this book | verdict |", "|---|---|---|---|"]
+        told = {}
         for item in items:
+            found = claims_of(item, claims)
             places = "; ".join(map(place, item["book"].split()))
             cells = [
                 f"**{name_of(item)}**<br>{item['section']}",
                 item["what"],
                 places,
-                verdict(claims_of(item, claims)),
+                verdict(found, told),
             ]
+            told[name_of(item), anchor_of(item)] = errata_of(found)
             lines.append(f"| {' | '.join(cells)} |")
         box = nodes.container()
         self.state.nested_parse(StringList(lines, source=self.env.docname), self.content_offset, box)

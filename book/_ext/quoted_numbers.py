@@ -16,7 +16,9 @@ def verdicts():
     """Return how many statements of the paper were scored, and how many got which verdict."""
     (row,) = (row for row in read("summary.csv") if row["part of the paper"] == "all")
     counts = {name.replace(" ", "_"): int(count) for name, count in row.items() if count.isdigit()}
-    return counts | {"scored": sum(counts.values())}
+    left_open = counts["not_reproduced"]
+    words = {0: "none was", 1: "1 was"}.get(left_open, f"{left_open} were")
+    return counts | {"scored": sum(counts.values()), "left_open": f"{words} left open"}
 
 
 def excess():
@@ -29,7 +31,13 @@ def excess():
         name: 100 * mean(value[source, *game] - value["optimum, 0-1 loss", *game] for game in games)
         for name, source in sources.items()
     }
-    return {f"excess_{name}": f"{number:.2f}" for name, number in means.items()} | {"games": len(games)}
+    return {f"excess_{name}": points(number) for name, number in means.items()} | {"games": len(games)}
+
+
+def points(number):
+    """Return a number with two decimals; one that would read 0.00 is not nothing, but small."""
+    text = f"{number:.2f}"
+    return "less than 0.01" if text == "0.00" else text
 
 
 def define(app, config):

@@ -11,6 +11,51 @@ function letKeysScroll() {
   }
 }
 
+// What scrolls sideways fades where more is to come: many screens show no scrollbar.
+const FADING = ":is(div, span).math > mjx-container, .pst-scrollable-table-container, .gap-explorer .scroll";
+
+function fade(box) {
+  box.classList.toggle("more-to-come", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+}
+
+// A figure that a phone shrinks to half its size or less can be opened alone, and be zoomed there.
+function openFigures() {
+  for (const image of document.querySelectorAll("main img")) {
+    const link = image.closest("a");
+    const small = image.width > 0 && image.naturalWidth > 2 * image.width;
+    if (small && !link) {
+      const opener = document.createElement("a");
+      opener.className = "full-size";
+      opener.href = image.src;
+      opener.setAttribute("aria-label", `Open the figure in full size: ${image.alt}`);
+      image.replaceWith(opener);
+      opener.append(image);
+    } else if (!small && link?.matches(".full-size")) link.replaceWith(image);
+  }
+}
+
+function fit() {
+  letKeysScroll();
+  document.querySelectorAll(FADING).forEach(fade);
+  openFigures();
+}
+
+// The names that screen readers say: the theme calls everything that unfolds "Toggle hidden content", whatever is seen.
+function nameToggles() {
+  // Seen is "Show code cell source", which is name enough.
+  document.querySelectorAll("details > summary").forEach((summary) => summary.removeAttribute("aria-label"));
+  for (const button of document.querySelectorAll("button.toggle-button")) {
+    const title = button.closest(".admonition-title").textContent.trim().replace(/\s+/g, " ").split(" (")[0];
+    const what = title === "Answer" ? "the answer" : title[0].toLowerCase() + title.slice(1);
+    const name = () => {
+      const label = `${button.dataset.toggleHint} ${what}`; // the hint is what is seen: Show or Hide
+      if (button.getAttribute("aria-label") !== label) button.setAttribute("aria-label", label);
+    };
+    new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
+    name();
+  }
+}
+
 // A link may lead into a table that is folded.
 function openTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -46,8 +91,10 @@ document.addEventListener("DOMContentLoaded", () => {
     logo.parentElement.setAttribute("aria-label", "Front page");
   });
 
+  nameToggles();
   // Anything that makes a box scroll changes the height of the page: the window, a formula set, a solution opened.
-  new ResizeObserver(letKeysScroll).observe(document.querySelector("main"));
+  new ResizeObserver(fit).observe(document.querySelector("main"));
+  document.addEventListener("scroll", ({ target }) => target.matches?.(FADING) && fade(target), { capture: true });
   addEventListener("hashchange", openTarget);
   openTarget();
 });

@@ -14,10 +14,22 @@
     D: { label: "Budget D: mean squared change", min: 0, max: 20, step: 0.05, start: 4 },
   };
   const MECHANISMS = {
-    noise: { label: "noise only (Theorem 2)", theorem: 2, best: numbers.noiseOnly, dash: "1.5 4", mark: "circle" },
-    shift: { label: "shift only (Theorem 3)", theorem: 3, best: numbers.shiftOnly, dash: "9 3 2 3", mark: "square" },
+    noise: {
+      label: "noise only (paper's Theorem 2)",
+      theorem: 2,
+      best: numbers.noiseOnly,
+      dash: "1.5 4",
+      mark: "circle",
+    },
+    shift: {
+      label: "shift only (paper's Theorem 3)",
+      theorem: 3,
+      best: numbers.shiftOnly,
+      dash: "9 3 2 3",
+      mark: "square",
+    },
     common: {
-      label: "shift, common noise (Theorem 4)",
+      label: "shift, common noise (paper's Theorem 4)",
       theorem: 4,
       best: numbers.shiftAndNoise,
       dash: "10 5",
@@ -127,7 +139,7 @@
     const after = current[mechanism]?.mechanism;
     if (!after) {
       return (
-        `Theorem ${MECHANISMS[mechanism].theorem} of the paper assumes equal variances, and here they are ` +
+        `The paper's Theorem ${MECHANISMS[mechanism].theorem} assumes equal variances, and here they are ` +
         `${var0} and ${var1}: nothing is drawn for it. The two optima hold for any variances.`
       );
     }
@@ -137,11 +149,13 @@
       return "All of the budget is noise. At equal variances no budget of noise alone hides Y.";
     if (mechanism === "shift" && D > M) {
       return (
-        `Theorem 3 holds up to D = M = ${fixed(M, 2)}, where the means meet. As printed its formula would give ` +
-        `${fixed(numbers.printedShift(state, D), 4)} here. Drawn is the theorem completed: they stay together.`
+        `The paper's Theorem 3 holds up to D = M = ${fixed(M, 2)}, where the means meet. As printed its formula ` +
+        `would give ${fixed(numbers.printedShift(state, D), 4)} here. Drawn is the theorem completed: they stay ` +
+        "together."
       );
     }
-    if (mechanism === "shift") return `The means meet at D = M = ${fixed(M, 2)}; up to there Theorem 3 holds.`;
+    if (mechanism === "shift")
+      return `The means meet at D = M = ${fixed(M, 2)}; up to there the paper's Theorem 3 holds.`;
     if (mechanism === "common") {
       if (D >= M) return `Past D = M = ${fixed(M, 2)} the means have met, and no noise is needed.`;
       return noises[0] ? "Here both shift and noise are worth buying." : "Here all of the budget is shift.";
