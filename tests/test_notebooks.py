@@ -1,6 +1,7 @@
 """What every committed notebook has, and what it may not have. (nbval re-runs them; see pyproject.toml.)"""
 
 import ast
+import csv
 import io
 import itertools
 import re
@@ -113,6 +114,14 @@ def test_it_opens_with_its_number_goals_running_time_and_a_quiet_kernel(path, no
     assert re.search(r"\*\*Running time\*\*:\s+under\s+\d+ seconds\s+on\s+two\s+cores", opening)
     first = next(cell for cell in code(notebook) if "colab" not in cell.metadata.get("tags", []))
     assert first.source.startswith("from gaplib import notebook\n\nnotebook.start()\n")
+
+
+def test_the_last_run_took_no_longer_than_the_opening_says(path, notebook):
+    """Both are shown to readers. If this fails, the machine was busy, or the opening is out of date."""
+    stated = int(re.search(r"under\s+(\d+) seconds", notebook.cells[0].source)[1])
+    with tool.STATUS.open(encoding="utf-8", newline="") as file:
+        (line,) = [line for line in csv.DictReader(file) if line["notebook"] == path.stem]
+    assert int(line["seconds"]) <= stated
 
 
 def test_parameters_are_simple_and_all_checked(path, notebook):

@@ -77,6 +77,19 @@ def toy(tmp_path):
     return folder / "toy.ipynb"
 
 
+STARTED = []
+
+
+@pytest.fixture(autouse=True)
+def no_process_survives_its_test():
+    yield
+    for process in STARTED:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    STARTED.clear()
+
+
 class Sweep:
     """A command that runs, with its log of executions."""
 
@@ -91,7 +104,7 @@ class Sweep:
 
     def start(self):
         """Start in a process group of its own, as a terminal does."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self.command,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -99,6 +112,8 @@ class Sweep:
             text=True,
             start_new_session=True,
         )
+        STARTED.append(process)
+        return process
 
     def ended(self):
         return sorted(path.stem for path in (self.folder / "runs").glob("*.json"))

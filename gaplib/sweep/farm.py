@@ -23,6 +23,10 @@ SETTINGS = {
 }
 
 
+# A terminal sends Ctrl-C to all its processes. A worker that heeded it would be replaced while the command ends.
+_LEAVE_CTRL_C = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+
+
 class SchedulerLostError(ConnectionError):
     """The scheduler is gone: nothing that ended is lost, and the same command goes on."""
 
@@ -62,7 +66,12 @@ def local_cluster(workers: int) -> LocalCluster:
     run, so its memory says nothing, and is not watched.
     """
     return LocalCluster(
-        n_workers=workers, threads_per_worker=1, security=True, dashboard_address="127.0.0.1:0", memory_limit=0
+        n_workers=workers,
+        threads_per_worker=1,
+        security=True,
+        dashboard_address="127.0.0.1:0",
+        memory_limit=0,
+        preload=[_LEAVE_CTRL_C],
     )
 
 
