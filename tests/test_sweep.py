@@ -111,6 +111,8 @@ class Sweep:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            # A shell has its background jobs ignore Ctrl-C, and so would all that these tests start.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         STARTED.append(process)
         return process
