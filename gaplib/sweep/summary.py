@@ -3,7 +3,9 @@
 import base64
 import io
 import itertools
+import math
 from pathlib import Path
+from statistics import fmean
 
 import jinja2
 import matplotlib
@@ -143,18 +145,21 @@ def where(plan: Plan, table: pd.DataFrame, values: dict) -> pd.DataFrame:
 def draw(axis: Axes, part: pd.DataFrame, plan: Plan, roles: tuple[str, list[str]], quantity: str) -> None:
     """Draw the lines of one panel: a combination has the same colour in all of them, and a missing run leaves a gap."""
     x, lines = roles
+    points = {run.name: run.parameters for run in plan.runs}
+    of_seeds: dict[str, list[float]] = {}
+    for name, number in zip(part["run.name"], part[quantity], strict=True):
+        key = repr([points[name][role] for role in (*lines, x)])
+        of_seeds.setdefault(key, []).append(float(number))
     values = plan.swept[x] if isinstance(plan.swept[x][0], (str, bool)) else sorted(plan.swept[x])
+    at = [str(value) if isinstance(value, (str, bool)) else float(value) for value in values]
     colors = list(plots.COLORS.values())
     for i, combination in enumerate(combinations(plan, lines)[:MOST_LINES]):
-        line = where(plan, part, combination)
-        of_seeds = [where(plan, line, {x: value})[quantity].astype(float) for value in values]
-        at = [str(value) if isinstance(value, (str, bool)) else float(value) for value in values]
+        found = [of_seeds.get(repr([*combination.values(), value]), [math.nan]) for value in values]
+        mean, low, high = ([measure(numbers) for numbers in found] for measure in (fmean, min, max))
         color = colors[i % len(colors)]
         label = ", ".join(f"{name} = {readable(value)}" for name, value in combination.items())
-        axis.plot(at, [s.mean() for s in of_seeds], _STYLES[i % len(_STYLES)], marker=".", label=label, color=color)
-        axis.fill_between(
-            at, [s.min() for s in of_seeds], [s.max() for s in of_seeds], alpha=0.2, linewidth=0, color=color
-        )
+        axis.plot(at, mean, _STYLES[i % len(_STYLES)], marker=".", label=label, color=color)
+        axis.fill_between(at, low, high, alpha=0.2, linewidth=0, color=color)
 
 
 def readable(value: object) -> str:
