@@ -10,7 +10,8 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from gaplib import _normals, gaussian, leakage, paper
+from gaplib import _normals, gaussian, leakage
+from gaplib.book import paper
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 

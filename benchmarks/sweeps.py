@@ -16,7 +16,7 @@ import nbformat
 import pandas as pd
 import papermill
 
-from gaplib import notebook
+from gaplib.book import notebook
 
 PARAMETERS = "D: float = 1.0  # budget\nbusy: int = 0  # steps of a loop"
 WORK = "for _ in range(busy):\n    pass\nnotebook.record(twice=2 * D)"
@@ -24,7 +24,7 @@ BUSY = 40_000_000
 # The command in a process of its own, which says at its end how much memory it has had.
 COMMAND = """
 import json, resource, sys
-from gaplib.sweep.command import main
+from gaplib.book.sweep.command import main
 code = main(json.loads(sys.argv[1]))
 print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
@@ -33,7 +33,7 @@ print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 def write_notebook(path: Path) -> None:
     """Write the notebook."""
     cells = [
-        nbformat.v4.new_code_cell("from gaplib import notebook", id="import"),
+        nbformat.v4.new_code_cell("from gaplib.book import notebook", id="import"),
         nbformat.v4.new_code_cell(PARAMETERS, id="parameters", metadata={"tags": ["parameters"]}),
         nbformat.v4.new_code_cell("notebook.check_parameters(D=notebook.real(), busy=notebook.integer(0))", id="check"),
         nbformat.v4.new_code_cell(WORK, id="work"),

@@ -1,8 +1,8 @@
-"""``python -m gaplib``: run notebooks with other parameters, see `gaplib.sweep`."""
+"""``python -m gaplib``: run notebooks with other parameters, see `gaplib.book.sweep`."""
 
 import sys
 
-from gaplib.sweep.command import main
+from gaplib.book.sweep.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

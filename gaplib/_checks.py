@@ -1,10 +1,7 @@
 """Arguments, checked once and named in the error: the argument, its value, what is allowed."""
 
-import difflib
 import math
-from collections.abc import Iterable
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -66,24 +63,6 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, got {value!r} of type {type(value).__name__}")
     return value
-
-
-def folder(name: str, value: object) -> str:
-    """Return `value` if it is empty or the path of a folder."""
-    allowed = "empty or the path of a folder"
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    if value and not Path(value).is_dir():
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return value
-
-
-def unknown_parameter(name: str, declared: Iterable[str]) -> str:
-    """Return the message for a name that a notebook does not have, with the one that may have been meant."""
-    same = [other for other in declared if other.lower() == name.lower()]
-    close = same or difflib.get_close_matches(name, declared, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    return f"unknown parameter {name!r}{hint}; this notebook has: {', '.join(declared) or 'none'}"
 
 
 def instance(name: str, value: object, kind: type[T]) -> T:

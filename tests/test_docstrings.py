@@ -229,7 +229,7 @@ UNCHECKED = {
     "notebook.check_parameters",  # see test_notebook.py
     "notebook.record",
     "optimum.Optimum",
-    "paper.claims",
+    "paper.register",
     "plots.use_style",
     *(
         f"training.{name}.{method}"

@@ -11,7 +11,8 @@ from bs4 import BeautifulSoup
 from site_builder import ROOT
 from test_browser import addresses, open_site  # noqa: F401  (fixtures)
 
-from gaplib import explorer, gaussian, leakage
+from gaplib import gaussian, leakage
+from gaplib.book import explorer
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 

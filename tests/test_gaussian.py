@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gaplib import _normals, gaussian, leakage, paper
+from gaplib import _normals, gaussian, leakage
+from gaplib.book import paper
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import BinaryModel, GaussianMixture
 

@@ -7,7 +7,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from gaplib import notebook
+from gaplib.book import notebook
 
 
 def check(names, **declared):
@@ -18,7 +18,7 @@ def check(names, **declared):
 
 def injected(source):
     """The history of a kernel in which papermill ran its cell."""
-    return {"In": ["", "from gaplib import notebook", "D: float = 1.0  # budget", f"# Parameters\n{source}\n"]}
+    return {"In": ["", "from gaplib.book import notebook", "D: float = 1.0  # budget", f"# Parameters\n{source}\n"]}
 
 
 def test_allowed_parameters_pass():

@@ -113,7 +113,7 @@ def test_it_opens_with_its_number_goals_running_time_and_a_quiet_kernel(path, no
     assert "**You will learn**" in opening
     assert re.search(r"\*\*Running time\*\*:\s+under\s+\d+ seconds\s+on\s+two\s+cores", opening)
     first = next(cell for cell in code(notebook) if "colab" not in cell.metadata.get("tags", []))
-    assert first.source.startswith("from gaplib import notebook\n\nnotebook.start()\n")
+    assert first.source.startswith("from gaplib.book import notebook\n\nnotebook.start()\n")
 
 
 def test_the_last_run_took_no_longer_than_the_opening_says(path, notebook):
@@ -230,7 +230,7 @@ def test_labels_are_unique_over_the_book():
 
 
 def test_recorded_names_are_unique_over_the_book():
-    from gaplib.notebook import results
+    from gaplib.book.chapters import results
 
     names = [name for path in PATHS for name in results(path)]
     assert len(names) == len(set(names))

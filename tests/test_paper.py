@@ -8,15 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gaplib import binary, gaussian, leakage, paper
+from gaplib import binary, gaussian, leakage
+from gaplib.book import paper
 from gaplib.models import BinaryModel, GaussianMixture
-from gaplib.notebook import claims, results
+from gaplib.book.chapters import claims, results
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import results as tool  # noqa: E402  (found by the line above)
 
-REGISTER = paper.claims()
+REGISTER = paper.register()
 SCORED = REGISTER[REGISTER["kind"] != "cited"]
 CITED = REGISTER[REGISTER["kind"] == "cited"]
 
@@ -123,7 +124,7 @@ def test_the_register_covers_the_paper():
         (tool.summary, "book/data/summary.csv"),
         (tool.tables_2_to_5, "book/data/tables_2_to_5.csv"),
         (tool.figure_5, "book/data/figure_5.csv"),
-        (paper.claims, "book/data/claims.csv"),
+        (paper.register, "book/data/claims.csv"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

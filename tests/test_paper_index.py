@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 from site_builder import ROOT
 
-from gaplib import paper
+from gaplib.book import paper
 
 # The source of the paper is not ours to pass on. Where it lies beside the project, the list is held against it.
 SOURCE = ROOT.parent / "shared" / "paper" / "context_aware_gap.tex"
@@ -82,7 +82,7 @@ def test_the_list_has_no_gap_and_what_the_register_names():
     for kind in numbers.keys() - {"remark", "appendix"}:
         assert numbers[kind] == [str(n) for n in range(1, len(numbers[kind]) + 1)], kind
     words = {"Fig": "figure", "Eq": "equation", "App": "appendix", "Remark after Theorem": "remark"}
-    for where in paper.claims()["where"]:
+    for where in paper.register()["where"]:
         for word, number in re.findall(r"(Remark after Theorem|[A-Z][a-z]+?)s?\.? (\d+|[ABC])\b", where):
             if word not in ("Sec", "Subproblem"):
                 assert number in numbers[words.get(word, word.lower())], where
@@ -93,7 +93,7 @@ def test_every_item_has_its_row_and_its_address(site):
     page = BeautifulSoup((site / "book" / "paper_index.html").read_text(), "html.parser")
     rows = {row["id"]: row for row in page.select("tr[id]")}
     assert len(page.select("table.paper-index tbody tr")) == len(rows) == len(ITEMS)
-    register = paper.claims()
+    register = paper.register()
     for item in ITEMS:
         row = rows[f"paper-{item['kind']}-{item['number'].lower()}"]
         places = {link["href"] for link in row.select("td:nth-of-type(3) a")}

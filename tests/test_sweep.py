@@ -14,9 +14,9 @@ import pandas as pd
 import psutil
 import pytest
 
-from gaplib import notebook as helper
-from gaplib.sweep import farm, plan, store, summary, table
-from gaplib.sweep.command import main
+from gaplib.book import notebook as helper
+from gaplib.book.sweep import farm, plan, store, summary, table
+from gaplib.book.sweep.command import main
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -62,7 +62,7 @@ def toy(tmp_path):
     """The path of that notebook, in a folder with a blank and braces in its name, as folders can have."""
     cells = [
         nbformat.v4.new_markdown_cell("# Toy", id="title"),
-        nbformat.v4.new_code_cell("from gaplib import notebook\n\nnotebook.start()", id="start"),
+        nbformat.v4.new_code_cell("from gaplib.book import notebook\n\nnotebook.start()", id="start"),
         nbformat.v4.new_code_cell(
             PARAMETERS.replace("plain ", '"plain" '), id="parameters", metadata={"tags": ["parameters"]}
         ),

@@ -10,10 +10,10 @@ import nbformat
 import pandas as pd
 
 import gaplib
-from gaplib import paper
+from gaplib.book import paper
 from gaplib.gaussian import optimal_affine
 from gaplib.models import GaussianMixture
-from gaplib.notebook import COMMITTED, results
+from gaplib.book.chapters import COMMITTED, results
 
 ROOT = Path(__file__).resolve().parent.parent
 SPREAD = ["least", "largest", "seeds"]  # of what is learned only
@@ -114,7 +114,7 @@ def export(root: Path = ROOT) -> None:
     write(summary(), data / "summary.csv")
     write(tables_2_to_5(), data / "tables_2_to_5.csv")
     write(figure_5(), data / "figure_5.csv")
-    write(paper.claims(), data / "claims.csv")
+    write(paper.register(), data / "claims.csv")
 
 
 def write(table: pd.DataFrame, path: Path) -> None:

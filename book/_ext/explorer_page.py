@@ -3,7 +3,7 @@
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-from gaplib import explorer
+from gaplib.book import explorer
 
 
 class Explorer(Directive):

@@ -12,8 +12,8 @@ import nbformat
 import papermill
 from traitlets.config import Config
 
-from gaplib import notebook as helper
-from gaplib.sweep.versions import processor, versions
+from gaplib.book import notebook as helper
+from gaplib.book.sweep.versions import processor, versions
 
 DONE, FAILED, LOST = "done", "failed", "lost"
 

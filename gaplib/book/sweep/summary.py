@@ -13,10 +13,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gaplib import plots
-from gaplib.sweep import store
-from gaplib.sweep.plan import Plan, listed
-from gaplib.sweep.worker import DONE
+from gaplib.book import plots
+from gaplib.book.sweep import store
+from gaplib.book.sweep.plan import Plan, listed
+from gaplib.book.sweep.worker import DONE
 
 # What a page can show and a reader can take in; the table has all.
 MOST_FIGURES, MOST_PANELS, MOST_LINES, MOST_ROWS = 12, 6, 8, 200

@@ -5,9 +5,18 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from gaplib import _checks
+from gaplib.models import GaussianMixture
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Table 1 of the paper.
+DATASETS = {
+    1: GaussianMixture(prior=0.5, mu=3, var0=1, var1=1),
+    2: GaussianMixture(prior=0.5, mu=3, var0=4, var1=1),
+    3: GaussianMixture(prior=0.75, mu=3, var0=1, var1=1),
+    4: GaussianMixture(prior=0.75, mu=3, var0=4, var1=1),
+}
 
 _INTEGERS = ("table", "dataset", "D")
 
@@ -35,17 +44,18 @@ def table(n: int) -> list[dict]:
         If `n` is not an integer from 2 to 5.
     """
     n = _checks.integer("n", n, 2, 5)
-    rows = ({key: _number(key, value) for key, value in row.items()} for row in _read("tables_2_to_5.csv"))
+    rows = ({key: _number(key, value) for key, value in row.items()} for row in _read("printed_tables.csv"))
     return [row for row in rows if row["table"] == n]
 
 
-def claims() -> "pd.DataFrame":
-    """Return the register of the paper's checkable statements, each with the verdict of the committed notebooks.
+def register() -> "pd.DataFrame":
+    """Return the register of the paper's checkable statements.
 
     Returns
     -------
     pandas.DataFrame
-        One row a statement, all columns text; empty where a column does not apply.
+        One row a statement, all columns text; empty where a column does not apply. The verdicts are computed by the
+        scorecard chapter, and are no part of the register.
 
         ``id``
             A short name that stays.
@@ -59,10 +69,8 @@ def claims() -> "pd.DataFrame":
             or refutes the statement, or how the number is to compare with the printed one (``equals``, ``at most``,
             ``at least``), within which tolerance (half a unit of the last printed digit if empty), and what the
             verdict is if it does not.
-        ``paper``, ``ours``
-            The printed and the recorded number, or two truth values.
-        ``verdict``
-            ``reproduced``, ``corrected``, ``not reproduced`` or ``cited``. The scorecard chapter computes it.
+        ``paper``
+            The printed number.
         ``note``
             Of a statement that does not hold as it stands: what is right instead.
         ``erratum``
@@ -70,18 +78,16 @@ def claims() -> "pd.DataFrame":
 
     Examples
     --------
-    >>> register = claims()
-    >>> register[register["verdict"] == "corrected"][["where", "statement", "note"]]  # doctest: +SKIP
+    >>> statements = register()
+    >>> statements[statements["kind"] == "theorem"][["where", "statement"]]  # doctest: +SKIP
     """
     import pandas as pd  # here, because it takes longer to import than all of the theory
 
-    verdicts = {row["id"]: row for row in _read("verdicts.csv")}
-    rows = [row | verdicts.get(row["id"], {"verdict": "", "ours": ""}) for row in _read("claims.csv")]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(_read("register.csv"))
 
 
 def _read(name: str) -> list[dict]:
-    text = resources.files("gaplib").joinpath("data", name).read_text(encoding="utf-8")
+    text = resources.files("gaplib.book").joinpath("data", name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 

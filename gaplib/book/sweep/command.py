@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from gaplib.sweep import store
-from gaplib.sweep.plan import Plan, Run, listed, make_plan
+from gaplib.book.sweep import store
+from gaplib.book.sweep.plan import Plan, Run, listed, make_plan
 
 # Exit codes. 2 is what argparse uses for a command that cannot be carried out as it is typed.
 ALL_DONE, SOME_FAILED, UNUSABLE, STOPPED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -83,7 +83,7 @@ def positive(text: str) -> int:
 
 def run_one(plan: Plan, options: argparse.Namespace) -> int:
     """Do one run in this process, unless it ended before, and print what it recorded and where its notebook is."""
-    from gaplib.sweep.worker import execute  # here and below: what only computing needs is slow to load
+    from gaplib.book.sweep.worker import execute  # here and below: what only computing needs is slow to load
 
     (run,), folder = plan.runs, options.out
 
@@ -124,7 +124,7 @@ def farm_out(plan: Plan, waiting: list[Run], options: argparse.Namespace) -> Non
     """Have Dask do the runs, and keep each as it ends."""
     from tqdm import tqdm
 
-    from gaplib.sweep import farm
+    from gaplib.book.sweep import farm
 
     with farm.connected(options.scheduler, options.workers) as client:
         at_once = farm.check_workers(client)
@@ -165,7 +165,7 @@ def stopped_by(work: Callable[[], int | None]) -> int:
 
 def put_together(folder: Path, plan: Plan) -> int:
     """Write the table and the summary of what ended, and return the exit code that it stands for."""
-    from gaplib.sweep import summary, table
+    from gaplib.book.sweep import summary, table
 
     runs = table.gather(folder, plan)
     table.write(folder, runs)

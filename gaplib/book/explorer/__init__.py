@@ -1,7 +1,7 @@
 """The explorer of the Gaussian mixture: the page of the book, in a notebook.
 
 The explorer has no dependency. Its markup, its style, the script that computes and the one that draws lie in
-``data/explorer``. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
+this folder. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
 """
 
 import html
@@ -24,7 +24,7 @@ def fragment() -> str:
         To be put into the body of a page. The fragment of the page's address, if there is one, says where it begins.
     """
     body, style, numbers, page = (
-        resources.files("gaplib").joinpath("data", "explorer", name).read_text(encoding="utf-8")
+        resources.files("gaplib.book.explorer").joinpath(name).read_text(encoding="utf-8")
         for name in ("body.html", "style.css", "numbers.js", "page.js")
     )
     return f"{body}<style>\n{style}</style>\n<script>\n{numbers}</script>\n<script>\n{page}</script>\n"

@@ -16,8 +16,8 @@ import nbformat
 from papermill import inspect_notebook
 
 from gaplib import _checks
-from gaplib import notebook as helper
-from gaplib.sweep.versions import versions
+from gaplib.book import notebook as helper
+from gaplib.book.sweep.versions import versions
 
 # A slip of the keyboard such as 0:1e9:1e-3 should fail at once, not fill the memory.
 LARGEST = 1_000_000

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from gaplib.sweep import store
-from gaplib.sweep.plan import Plan
+from gaplib.book.sweep import store
+from gaplib.book.sweep.plan import Plan
 
 _KINDS = (
     (lambda value: isinstance(value, str), "string"),

@@ -1,0 +1,105 @@
+"""The chapters of the book, as files: where they lie, what they recorded, what they claimed."""
+
+import json
+import os
+from pathlib import Path
+
+# As MyST-NB's `glue` and scrapbook store a value: in the outputs, under a type that no page displays.
+RECORDED = "application/papermill.record/"
+HOLDS = "holds: "
+# Tells where the chapters lie; the tools that run them set it.
+FOLDER = "GAPLIB_CHAPTERS"
+
+
+def find(notebook: str | Path) -> Path:
+    """Return the path of a notebook.
+
+    Parameters
+    ----------
+    notebook : str or Path
+        A path, or the name of a chapter, such as ``"03_binary_pdd"``. Chapters lie in the folder that the environment
+        variable ``GAPLIB_CHAPTERS`` names; without it, in the working directory or in its folder ``notebooks``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    TypeError
+        If `notebook` is neither a text nor a path.
+    FileNotFoundError
+        If there is no such notebook; the message says where it was looked for.
+    """
+    if not isinstance(notebook, (str, Path)):
+        raise TypeError(f"notebook must be a text or a path, got {notebook!r} of type {type(notebook).__name__}")
+    path = Path(notebook)
+    if path.suffix == ".ipynb" and path.is_file():
+        return path
+    told = os.environ.get(FOLDER)
+    folders = [Path(told)] if told else [Path(), Path("notebooks")]
+    name = path.name if path.suffix == ".ipynb" else f"{path.name}.ipynb"
+    found = [folder / name for folder in folders if (folder / name).is_file()] if str(path) == path.name else []
+    if not found:
+        raise FileNotFoundError(
+            f"notebook must be the path of a notebook or the name of a chapter, got {str(notebook)!r}; chapters are "
+            f"looked for in {' and '.join(str(folder.resolve()) for folder in folders)}, and {FOLDER} names another folder"
+        )
+    return found[0]
+
+
+def results(notebook: str | Path) -> dict:
+    """Return what an executed notebook recorded.
+
+    Parameters
+    ----------
+    notebook : str or Path
+        As for `find`.
+
+    Returns
+    -------
+    dict
+        Name to value.
+
+    Raises
+    ------
+    TypeError
+        If `notebook` is neither a text nor a path.
+    FileNotFoundError
+        If there is no such notebook.
+    """
+    return {
+        output["metadata"]["scrapbook"]["name"]: json.loads(output["data"][RECORDED + "application/json"])
+        for output in _outputs(notebook)
+        if "scrapbook" in output.get("metadata", {})
+    }
+
+
+def claims(notebook: str | Path) -> list[str]:
+    """Return the statements that an executed notebook asserted, in its order.
+
+    Parameters
+    ----------
+    notebook : str or Path
+        As for `find`.
+
+    Returns
+    -------
+    list of str
+        The statements of its calls of `notebook.claim`.
+
+    Raises
+    ------
+    TypeError
+        If `notebook` is neither a text nor a path.
+    FileNotFoundError
+        If there is no such notebook.
+    """
+    printed = ["".join(output["text"]) for output in _outputs(notebook) if output.get("name") == "stdout"]
+    lines = "\n".join(printed).splitlines()
+    return [line.removeprefix(HOLDS) for line in lines if line.startswith(HOLDS)]
+
+
+def _outputs(notebook: str | Path) -> list[dict]:
+    cells = json.loads(find(notebook).read_text(encoding="utf-8"))["cells"]
+    return [output for cell in cells for output in cell.get("outputs", [])]
