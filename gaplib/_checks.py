@@ -2,38 +2,44 @@
 
 import math
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 T = TypeVar("T")
 
 # Probabilities typed as decimals carry rounding errors of about 1e-16 each. A table that misses a sum of one by
-# more than this was not meant as a law.
+# more than this was not meant as a distribution.
 SUM_TOLERANCE = 1e-12
-# The largest length, variance or budget: its square is still a float, and so is that of its inverse.
-LARGEST = 1e50
+# The largest number taken as a length, variance or budget, and the inverse of the smallest: the squares of both are
+# still floats.
+LARGEST_NUMBER = 1e50
 
 
 def real(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
     """Return `value` as a float in [low, high]; refuse bool, text, NaN and infinities."""
     allowed = f"a finite number{_range(low, high)}"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    number = _float(value)
+    number = _float(name, value, allowed)
     if not (math.isfinite(number) and low <= number <= high):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise _wrong_value(name, value, allowed)
     return number
 
 
-def share(name: str, value: object) -> float:
-    """Return `value` as a probability strictly between 0 and 1; the smallest are refused, as their inverses are."""
-    allowed = f"a number strictly between 0 and 1, and at least {1 / LARGEST:g}"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    number = _float(value)
-    if not 1 / LARGEST <= number < 1:  # NaN too
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+def strict_probability(name: str, value: object) -> float:
+    """Return `value` as a probability strictly between 0 and 1, not so small that its inverse is out of bounds."""
+    allowed = f"a number strictly between 0 and 1, and at least {1 / LARGEST_NUMBER:g}"
+    number = _float(name, value, allowed)
+    if not 1 / LARGEST_NUMBER <= number < 1:  # NaN too
+        raise _wrong_value(name, value, allowed)
+    return number
+
+
+def order(name: str, value: object) -> float:
+    """Return `value`, the order of a loss or an entropy, as a float in [1e-300, inf]; refuse bool, text and NaN."""
+    allowed = "a number >= 1e-300 or infinity"  # below it, 1 / order is no longer a float
+    number = _float(name, value, allowed)
+    if not 1e-300 <= number:  # NaN too
+        raise _wrong_value(name, value, allowed)
     return number
 
 
@@ -41,10 +47,10 @@ def integer(name: str, value: object, low: float = -math.inf, high: float = math
     """Return `value` as an int in [low, high]; refuse bool, text and floats."""
     allowed = f"an integer{_range(low, high)}"
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
+        raise _wrong_type(name, value, allowed)
     number = int(value)
     if not low <= number <= high:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise _wrong_value(name, value, allowed)
     return number
 
 
@@ -52,16 +58,16 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """Return `value` if it is one of the allowed words."""
     listed = " or ".join(repr(word) for word in allowed)
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be {listed}, got {value!r} of type {type(value).__name__}")
+        raise _wrong_type(name, value, listed)
     if value not in allowed:
-        raise ValueError(f"{name} must be {listed}, got {value!r}")
+        raise _wrong_value(name, value, listed)
     return value
 
 
 def flag(name: str, value: object) -> bool:
     """Return `value` if it is True or False."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r} of type {type(value).__name__}")
+        raise _wrong_type(name, value, "True or False")
     return value
 
 
@@ -69,7 +75,7 @@ def instance(name: str, value: object, kind: type[T]) -> T:
     """Return `value` if it is an instance of `kind`."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
-        raise TypeError(f"{name} must be {article} {kind.__name__}, got {value!r} of type {type(value).__name__}")
+        raise _wrong_type(name, value, f"{article} {kind.__name__}")
     return value
 
 
@@ -77,13 +83,11 @@ def joint_table(name: str, value: object, shape: tuple[int, int] | None = (2, 2)
     """Return `value` as a read-only table of probabilities that sum to one; shape None allows any size."""
     size = "two-dimensional" if shape is None else f"{shape[0]} x {shape[1]}"
     allowed = f"a {size} table of probabilities that sum to one"
-    try:
-        table = np.array(value)
-    except ValueError:  # ragged nesting
-        raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
-    if table.dtype.kind not in "iuf" or _has_other(value):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {table.dtype}")
-    table = table.astype(float)
+    numbers = _numeric(name, value, allowed)
+    # Among numbers, NumPy has turned a bool into one.
+    if any(isinstance(entry, (bool, np.bool_)) for entry in np.array(value, dtype=object).flat):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {numbers.dtype}")
+    table = numbers.astype(float)
     if table.ndim != 2 or shape not in (None, table.shape):
         raise ValueError(f"{name} must be {allowed}, got shape {table.shape}")
     if not (np.isfinite(table).all() and (table >= 0).all()):
@@ -100,43 +104,27 @@ def joint_table(name: str, value: object, shape: tuple[int, int] | None = (2, 2)
 def array(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> np.ndarray:
     """Return `value` as an array of floats in [low, high]; refuse bool, text, NaN and infinities."""
     allowed = f"an array of finite numbers{_range(low, high)}"
-    try:
-        numbers = np.asarray(value)
-    except ValueError:  # ragged nesting
-        raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
-    if numbers.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {numbers.dtype}")
+    numbers = _numeric(name, value, allowed)
     wrong = ~(np.isfinite(numbers) & (low <= numbers) & (numbers <= high))
     if wrong.any():
         raise ValueError(f"{name} must be {allowed}, got {numbers[wrong][:5].tolist()}")
     return numbers.astype(float)
 
 
-def order(name: str, value: object) -> float:
-    """Return `value`, the order of a loss or an entropy, as a float in [1e-300, inf]; refuse bool, text and NaN."""
-    allowed = "a number >= 1e-300 or infinity"  # below it, 1 / order is no longer a float
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
-    number = _float(value)
-    if not 1e-300 <= number:  # NaN too
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return number
-
-
 def bits(name: str, value: object) -> np.ndarray:
     """Return `value` as a one-dimensional array of the integers 0 and 1."""
     allowed = "a one-dimensional array of the integers 0 and 1"
     try:
-        array = np.asarray(value)
+        numbers = np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
-    if array.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be {allowed}, got {type(value).__name__} with values of type {array.dtype}")
-    if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be {allowed} and not empty, got shape {array.shape}")
-    if not np.isin(array, (0, 1)).all():
-        raise ValueError(f"{name} must be {allowed}, got other values: {np.setdiff1d(array, (0, 1))[:5].tolist()}")
-    return array
+    if numbers.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be {allowed}, got {type(value).__name__} with values of type {numbers.dtype}")
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise ValueError(f"{name} must be {allowed} and not empty, got shape {numbers.shape}")
+    if not np.isin(numbers, (0, 1)).all():
+        raise ValueError(f"{name} must be {allowed}, got other values: {np.setdiff1d(numbers, (0, 1))[:5].tolist()}")
+    return numbers
 
 
 def same_shape(x: np.ndarray, y: np.ndarray) -> None:
@@ -145,19 +133,33 @@ def same_shape(x: np.ndarray, y: np.ndarray) -> None:
         raise ValueError(f"x and y must have the same shape, got {x.shape} and {y.shape}")
 
 
-def _float(value: Any) -> float:
-    """Return the real `value` as a float; beyond the largest one, infinity."""
+def _float(name: str, value: object, allowed: str) -> float:
+    """Return `value` as a float, infinite beyond the largest one; refuse what is no real number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise _wrong_type(name, value, allowed)
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return -math.inf if value < 0 else math.inf
 
 
-def _has_other(value: object) -> bool:
-    """Whether a table hides what becomes a number in an array: a masked entry, or a bool among numbers."""
-    if isinstance(value, np.ma.MaskedArray):
-        return True
-    return any(isinstance(entry, (bool, np.bool_)) for entry in np.array(value, dtype=object).flat)
+def _numeric(name: str, value: object, allowed: str) -> np.ndarray:
+    """Return `value` as an array of numbers as they are; refuse masked entries, bool, text and ragged nesting."""
+    try:
+        numbers = np.asarray(value)
+    except ValueError:  # ragged nesting
+        raise _wrong_value(name, value, allowed) from None
+    if numbers.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} of type {numbers.dtype}")
+    return numbers
+
+
+def _wrong_type(name: str, value: object, allowed: str) -> TypeError:
+    return TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
+
+
+def _wrong_value(name: str, value: object, allowed: str) -> ValueError:
+    return ValueError(f"{name} must be {allowed}, got {value!r}")
 
 
 def _range(low: float, high: float) -> str:

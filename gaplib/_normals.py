@@ -1,134 +1,191 @@
-"""Two Gaussian laws, one for each Y, and how well an adversary tells them apart.
+"""Two normal distributions, one for each Y, and how well an adversary tells them apart."""
 
-Every function takes ``prior`` = P(Y=1), the distance ``gap`` = E[Xhat | Y=1] - E[Xhat | Y=0], and the variances
-``var0``, ``var1`` of Xhat given Y. Where the two laws stand on the line makes no difference to any leakage.
-"""
+from __future__ import annotations  # a method of a class names the class
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-import scipy  # scipy.special is loaded when it is first used: that takes longer than all other imports together
+
+# So in every file of the core: `import scipy`, then scipy.special.f or scipy.optimize.f where it is called. SciPy loads
+# its parts when they are first used; to load them with gaplib would take longer than all its other imports together.
+import scipy
+
+from gaplib.mechanisms import AffineGaussian
+from gaplib.models import GaussianMixture
 
 Numbers = float | np.ndarray
-_Pair = tuple[np.ndarray, np.ndarray]
-_Rule = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-# A Gaussian has less than 1e-22 of its mass beyond this many standard deviations.
+# A normal distribution has less than 1e-22 of its mass beyond this many standard deviations.
 _REACH = 10
 # Panel ends on both sides of a point at which the posterior turns, in units of the width of the turn. Further out the
 # logarithm of the posterior differs from a polynomial by less than exp(-16 pi).
 _TURN = np.array([-16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16])
 
+_legendre = lru_cache(np.polynomial.legendre.leggauss)
 
-def map_accuracy(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> np.ndarray:
-    """Return the chance that the likelier Y is the right one, exactly; elementwise.
 
-    The law with the smaller variance is guessed between the two roots of a quadratic, or nowhere.
+@dataclass(frozen=True, eq=False)
+class TwoNormals:
+    """Xhat is N(0, var0) where Y=0 and N(gap, var1) where Y=1. Where the two stand makes no difference to any leakage.
+
+    Parameters
+    ----------
+    prior : float or numpy.ndarray
+        P(Y=1).
+    gap : float or numpy.ndarray
+        E[Xhat | Y=1] - E[Xhat | Y=0].
+    var0, var1 : float or numpy.ndarray
+        Var[Xhat | Y=0] and Var[Xhat | Y=1].
+
+    The measures work elementwise on arrays that fit by NumPy's broadcasting; the slopes take numbers only.
     """
-    _, (narrow, wide), (prior_narrow, prior_wide) = _decision(prior, gap, var0, var1)
-    return np.maximum(prior_wide + prior_narrow * narrow - prior_wide * wide, np.maximum(prior, 1 - prior))
+
+    prior: Numbers
+    gap: Numbers
+    var0: Numbers
+    var1: Numbers
+
+    @classmethod
+    def released(cls, model: GaussianMixture, mechanism: AffineGaussian) -> TwoNormals:
+        """Return what the adversary tells apart: the release of `mechanism`."""
+        means, variances = mechanism.released(model)
+        return cls(model.prior, means[1] - means[0], variances[0], variances[1])
+
+    def map_accuracy(self) -> np.ndarray:
+        """Return the probability that the likelier Y is the right one, exactly."""
+        narrow, wide, distance = self._by_variance()
+        low, high = _guess_narrow(narrow, wide, distance)
+        shift, ratio = distance / np.sqrt(wide.variance), np.sqrt(narrow.variance / wide.variance)
+        ndtr = scipy.special.ndtr
+        if_narrow = ndtr(high) - ndtr(low)
+        if_wide = ndtr(ratio * high - shift) - ndtr(ratio * low - shift)
+        accuracy = wide.prior + narrow.prior * if_narrow - wide.prior * if_wide
+        return np.maximum(accuracy, np.maximum(self.prior, 1 - self.prior))
+
+    def map_accuracy_slopes(self) -> np.ndarray:
+        """Return the derivatives of `map_accuracy` with respect to `gap`, `var0` and `var1`.
+
+        By the envelope theorem the region of the guess may be held fixed.
+        """
+        narrow, wide, distance = self._by_variance()
+        ends = np.array(_guess_narrow(narrow, wide, distance))
+        inside = np.isfinite(ends) & (ends[0] < ends[1])
+        ends = np.where(inside, ends, 0)
+        # At an end of the region both distributions, weighted by their priors, have the same density.
+        density = inside * narrow.prior * np.exp(-(ends**2) / 2) / np.sqrt(2 * np.pi * narrow.variance)
+        x = ends * np.sqrt(narrow.variance)
+        in_gap = np.sign(self.gap) * np.diff(density)[0]
+        in_narrow = -np.diff(x * density)[0] / (2 * narrow.variance)
+        in_wide = np.diff((x - distance) * density)[0] / (2 * wide.variance)
+        return np.array([in_gap, in_wide, in_narrow] if self.var1 <= self.var0 else [in_gap, in_narrow, in_wide])
+
+    def conditional_entropy(self, points: int = 16) -> np.ndarray:
+        """Return H(Y | Xhat) in nats, with `points` Gauss-Legendre points in each panel."""
+        rules = self.quadrature(points=points)
+        return sum((mass * np.logaddexp(0, log_odds)).sum(axis=-1) for _, mass, log_odds in rules)
+
+    def conditional_entropy_slopes(self) -> np.ndarray:
+        """Return the derivatives of `conditional_entropy` with respect to `gap`, `var0` and `var1`.
+
+        By the envelope theorem the adversary's belief may be held fixed, and only the distributions move under it.
+        """
+        (u0, mass0, log_odds0), (u1, mass1, log_odds1) = self.quadrature()
+        loss0, loss1 = mass0 * np.logaddexp(0, log_odds0), mass1 * np.logaddexp(0, log_odds1)
+        in_gap = (loss1 * u1).sum() / np.sqrt(self.var1)
+        in_var0, in_var1 = (loss0 * (u0**2 - 1)).sum() / (2 * self.var0), (loss1 * (u1**2 - 1)).sum() / (2 * self.var1)
+        return np.array([in_gap, in_var0, in_var1])
+
+    def table(self, order: float = 1.0) -> np.ndarray:
+        """Return masses of (Xhat, Y), a row for each point of `quadrature`, shape (K, 2); numbers only."""
+        (_, mass0, log_odds0), (_, mass1, log_odds1) = self.quadrature(order)
+        expit = scipy.special.expit
+        rows0 = np.stack([mass0 * expit(-log_odds0), mass0 * expit(log_odds0)], axis=-1)
+        rows1 = np.stack([mass1 * expit(log_odds1), mass1 * expit(-log_odds1)], axis=-1)
+        return np.concatenate([rows0, rows1])
+
+    def quadrature(self, order: float = 1.0, points: int = 16) -> tuple[_Rule, _Rule]:
+        """Return quadrature rules for expectations of functions of the posterior, for Y=0 and for Y=1.
+
+        Parameters
+        ----------
+        order : float > 0
+            The rules are fine enough for powers of the posterior with this exponent too.
+        points : int
+            Gauss-Legendre points in each panel.
+        """
+        normal0, normal1 = _Normal(1 - self.prior, self.var0), _Normal(self.prior, self.var1)
+        return _rule(normal0, normal1, self.gap, order, points), _rule(normal1, normal0, -self.gap, order, points)
+
+    def _by_variance(self) -> tuple[_Normal, _Normal, Numbers]:
+        """Return the one with the smaller variance, of equals that of Y=1, the other, and how far apart they are."""
+        swap = self.var1 <= self.var0
+        prior0, prior1 = 1 - self.prior, self.prior
+        narrow = _Normal(np.where(swap, prior1, prior0), np.minimum(self.var0, self.var1))
+        wide = _Normal(np.where(swap, prior0, prior1), np.maximum(self.var0, self.var1))
+        return narrow, wide, np.abs(self.gap)
 
 
-def _decision(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> tuple[_Pair, _Pair, _Pair]:
-    """Return the region where the law with the smaller variance is guessed, its chances, and the priors.
+class _Normal(NamedTuple):
+    """One of the two, without its mean."""
 
-    The region is an interval ``(low, high)`` in units of the narrow law, measured from its mean towards the wide one.
+    prior: Numbers  # the probability of its Y
+    variance: Numbers
+
+
+class _Rule(NamedTuple):
+    """A quadrature rule for one Y, arrays of the shape of the fields with the axis of the points added.
+
+    Points in standard deviations from the mean of Xhat given this Y, their masses, which sum to the probability of this
+    Y, and the logarithm of the odds of the *other* Y at them.
     """
-    swap = var1 <= var0
-    prior_narrow, prior_wide = np.where(swap, prior, 1 - prior), np.where(swap, 1 - prior, prior)
-    narrow, wide = np.minimum(var0, var1), np.maximum(var0, var1)
-    a, b, c, discriminant = _log_odds(prior_wide, prior_narrow, np.abs(gap), narrow, wide)
+
+    u: np.ndarray
+    mass: np.ndarray
+    log_odds: np.ndarray
+
+
+def _log_odds(own: _Normal, other: _Normal, gap: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Return a, b, c with ln P(other Y | u) / P(own Y | u) = a u^2 + b u + c, and the discriminant b^2 - 4 a c.
+
+    u is Xhat standardized by `own`, `gap` the mean of the other less that of the own. The discriminant is taken apart
+    so that nothing cancels.
+    """
+    a = (other.variance - own.variance) / other.variance / 2
+    b = np.sqrt(own.variance / other.variance) * (gap / np.sqrt(other.variance))
+    level = np.log(other.prior) - np.log(own.prior) + np.log(own.variance / other.variance) / 2
+    squared = (gap / np.sqrt(other.variance)) ** 2
+    return a, b, level - squared / 2, squared - 4 * a * level
+
+
+def _guess_narrow(narrow: _Normal, wide: _Normal, distance: Numbers) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the interval on which the Y of the narrow one is guessed, between two roots or nowhere.
+
+    They are standardized by the narrow one, and measured from its mean towards the wide one, which is `distance` away.
+    """
+    a, b, c, discriminant = _log_odds(narrow, wide, distance)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         q = -(b + np.sqrt(np.maximum(discriminant, 0))) / 2
         low, high = q / a, c / q
-    # Equal laws: only the priors count. No root: the narrow law is nowhere likelier.
+    # Equal distributions: only the priors count. No root: the narrow one is nowhere likelier.
     everywhere = (a == 0) & (b == 0) & (c < 0)
     nowhere = ~everywhere & ~((discriminant > 0) & (q < 0))
     low = np.where(everywhere, -np.inf, np.where(nowhere, 0, low))
     high = np.where(everywhere, np.inf, np.where(nowhere, 0, high))
-    shift, ratio = abs(gap) / np.sqrt(wide), np.sqrt(narrow / wide)
-    inside = (
-        scipy.special.ndtr(high) - scipy.special.ndtr(low),
-        scipy.special.ndtr(ratio * high - shift) - scipy.special.ndtr(ratio * low - shift),
-    )
-    return (low, high), inside, (prior_narrow, prior_wide)
+    return low, high
 
 
-def accuracy_slopes(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> np.ndarray:
-    """Return the derivatives of `map_accuracy` with respect to `gap`, `var0` and `var1`; numbers, not arrays.
-
-    By the envelope theorem the region of the guess may be held fixed.
-    """
-    (low, high), _, (prior_narrow, _) = _decision(prior, gap, var0, var1)
-    ends = np.array([low, high])
-    finite = np.isfinite(ends) & (low < high)
-    ends = np.where(finite, ends, 0)
-    # At an end of the region both laws, weighted by their priors, have the same density.
-    narrow, wide = min(var0, var1), max(var0, var1)
-    density = finite * prior_narrow * np.exp(-(ends**2) / 2) / np.sqrt(2 * np.pi * narrow)
-    x = ends * np.sqrt(narrow)
-    in_gap = np.diff(density)[0]
-    in_narrow = -np.diff(x * density)[0] / (2 * narrow)
-    in_wide = np.diff((x - abs(gap)) * density)[0] / (2 * wide)
-    in_var0, in_var1 = (in_wide, in_narrow) if var1 <= var0 else (in_narrow, in_wide)
-    return np.array([np.sign(gap) * in_gap, in_var0, in_var1])
-
-
-def _log_odds(
-    share_other: Numbers, share_own: Numbers, gap: Numbers, own: Numbers, other: Numbers
-) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Return a, b, c with ln P(other | x) / P(own | x) = a u^2 + b u + c, and the discriminant b^2 - 4 a c.
-
-    u is x standardized by the law `own`, `gap` the mean of the other law less that of the own. The discriminant is
-    taken apart so that nothing cancels.
-    """
-    a = (other - own) / other / 2
-    b = np.sqrt(own / other) * (gap / np.sqrt(other))
-    level = np.log(share_other) - np.log(share_own) + np.log(own / other) / 2
-    distance = (gap / np.sqrt(other)) ** 2
-    return a, b, level - distance / 2, distance - 4 * a * level
-
-
-def nodes(
-    prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers, order: float = 1.0, points: int = 16
-) -> list[_Rule]:
-    """Return a quadrature rule for expectations of functions of the posterior; elementwise.
-
-    Parameters
-    ----------
-    prior, gap, var0, var1 : float or numpy.ndarray, broadcast to a shape S
-    order : float > 0
-        The rule is fine enough for powers of the posterior with this exponent too.
-    points : int
-        Gauss-Legendre points in each panel.
-
-    Returns
-    -------
-    list of two tuples ``(u, mass, logit)``, arrays of shape S + (K,)
-        For Y=0 and Y=1: points u in standard deviations from the mean of Xhat given this Y, their masses, which
-        sum to P(Y), and the logarithm of the odds of the *other* Y at them.
-    """
-    return [
-        _nodes(1 - prior, prior, gap, var0, var1, order, points),
-        _nodes(prior, 1 - prior, -gap, var1, var0, order, points),
-    ]
-
-
-def _nodes(
-    share_own: Numbers, share_other: Numbers, gap: Numbers, own: Numbers, other: Numbers, order: float, points: int
-) -> _Rule:
-    a, b, c, discriminant = np.broadcast_arrays(*_log_odds(share_other, share_own, gap, own, other))
+def _rule(own: _Normal, other: _Normal, gap: Numbers, order: float, points: int) -> _Rule:
+    a, b, c, discriminant = np.broadcast_arrays(*_log_odds(own, other, gap))
     ends = _panel_ends(a, b, c, discriminant, order)
-    x, w = _legendre(points)
+    x, weight = _legendre(points)
     half = np.diff(ends, axis=-1)[..., np.newaxis] / 2
     u = ends[..., :-1, np.newaxis] + half * (1 + x)
-    mass = half * w * np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi)
-    u, mass = (v.reshape(*a.shape, -1) for v in (u, mass))
-    logit = (a[..., np.newaxis] * u + b[..., np.newaxis]) * u + c[..., np.newaxis]
-    return u, np.asarray(share_own)[..., np.newaxis] * mass, logit
-
-
-_legendre = lru_cache(np.polynomial.legendre.leggauss)
+    mass = half * weight * np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi)
+    u, mass = (array.reshape(*a.shape, -1) for array in (u, mass))
+    log_odds = (a[..., np.newaxis] * u + b[..., np.newaxis]) * u + c[..., np.newaxis]
+    return _Rule(u, np.asarray(own.prior)[..., np.newaxis] * mass, log_odds)
 
 
 def _panel_ends(a: np.ndarray, b: np.ndarray, c: np.ndarray, discriminant: np.ndarray, order: float) -> np.ndarray:
@@ -146,28 +203,3 @@ def _panel_ends(a: np.ndarray, b: np.ndarray, c: np.ndarray, discriminant: np.nd
     fine = np.moveaxis(fine, 0, -2).reshape(*a.shape, -1)
     coarse = np.broadcast_to(np.arange(-_REACH, _REACH + 1, 2), (*a.shape, _REACH + 1))
     return np.sort(np.concatenate([coarse, np.clip(fine, -_REACH, _REACH)], axis=-1), axis=-1)
-
-
-def conditional_entropy(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers, points: int = 16) -> np.ndarray:
-    """Return H(Y | Xhat) in nats; elementwise."""
-    rule = nodes(prior, gap, var0, var1, points=points)
-    return sum((mass * np.logaddexp(0, logit)).sum(axis=-1) for _, mass, logit in rule)
-
-
-def entropy_slopes(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers) -> np.ndarray:
-    """Return the derivatives of `conditional_entropy` with respect to `gap`, `var0` and `var1`; numbers, not arrays.
-
-    By the envelope theorem the adversary's belief may be held fixed, and only the laws move under it.
-    """
-    (u0, mass0, logit0), (u1, mass1, logit1) = nodes(prior, gap, var0, var1)
-    loss0, loss1 = mass0 * np.logaddexp(0, logit0), mass1 * np.logaddexp(0, logit1)
-    in_gap = (loss1 * u1).sum() / np.sqrt(var1)
-    return np.array([in_gap, (loss0 * (u0**2 - 1)).sum() / (2 * var0), (loss1 * (u1**2 - 1)).sum() / (2 * var1)])
-
-
-def table(prior: Numbers, gap: Numbers, var0: Numbers, var1: Numbers, order: float = 1.0) -> np.ndarray:
-    """Return masses of (Xhat, Y) as a table with a row for each point of `nodes`, shape (K, 2)."""
-    (_, mass0, logit0), (_, mass1, logit1) = nodes(prior, gap, var0, var1, order)
-    rows0 = np.stack([mass0 * scipy.special.expit(-logit0), mass0 * scipy.special.expit(logit0)], axis=-1)
-    rows1 = np.stack([mass1 * scipy.special.expit(logit1), mass1 * scipy.special.expit(-logit1)], axis=-1)
-    return np.concatenate([rows0, rows1])

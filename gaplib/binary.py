@@ -2,13 +2,12 @@
 
 import numpy as np
 import pulp
+import scipy
 
 from gaplib import _checks, leakage
 from gaplib.mechanisms import BinaryKernel
 from gaplib.models import BinaryModel
 from gaplib.optimum import Optimum
-
-CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 def optimal_pdd(model: BinaryModel, D: float, method: str = "closed-form") -> Optimum:
@@ -21,7 +20,7 @@ def optimal_pdd(model: BinaryModel, D: float, method: str = "closed-form") -> Op
     Parameters
     ----------
     model : BinaryModel
-        Any joint law.
+        Any joint distribution.
     D : float >= 0
         Budget: the mechanism may flip the public bit with at most this probability.
     method : {"closed-form", "lp"}
@@ -66,7 +65,7 @@ def pdd_program(model: BinaryModel, D: float) -> pulp.LpProblem:
     """Return the paper's linear program for the PDD mechanism (its Equation 21), unsolved.
 
     Its variables are the flipped masses ``fij = p[i, j] * (1 - sij)``. All coefficients are then 0 or 1, and the
-    solver does well on laws with cells close to zero too.
+    solver does well on models with cells close to zero too.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ def pdd_program(model: BinaryModel, D: float) -> pulp.LpProblem:
         If `model` is not a `BinaryModel` or `D` not a finite number >= 0.
     """
     p = _checks.instance("model", model, BinaryModel).joint
-    return _program("pdd", p, D, {(i, j): pulp.LpVariable(f"f{i}{j}", 0, p[i, j]) for i, j in CELLS})
+    return _program("pdd", p, D, {(i, j): pulp.LpVariable(f"f{i}{j}", 0, p[i, j]) for i, j in np.ndindex(2, 2)})
 
 
 def optimal_pdi(model: BinaryModel, D: float, method: str = "closed-form") -> Optimum:
@@ -103,7 +102,7 @@ def optimal_pdi(model: BinaryModel, D: float, method: str = "closed-form") -> Op
     Parameters
     ----------
     model : BinaryModel
-        Any joint law.
+        Any joint distribution.
     D : float >= 0
         Budget: the mechanism may flip the public bit with at most this probability.
     method : {"closed-form", "lp"}
@@ -168,8 +167,8 @@ def pdi_program(model: BinaryModel, D: float) -> pulp.LpProblem:
     """
     _checks.instance("model", model, BinaryModel)
     leaving = [pulp.LpVariable(f"f{i}", 0, mass) for i, mass in enumerate(model.p_x)]
-    law = model.joint / np.where(model.p_x > 0, model.p_x, 1)[:, None]  # P(Y=j | X=i)
-    return _program("pdi", model.joint, D, {(i, j): law[i, j] * leaving[i] for i, j in CELLS})
+    y_given_x = model.joint / np.where(model.p_x > 0, model.p_x, 1)[:, None]
+    return _program("pdi", model.joint, D, {(i, j): y_given_x[i, j] * leaving[i] for i, j in np.ndindex(2, 2)})
 
 
 def _program(name: str, p: np.ndarray, D: float, flipped: dict) -> pulp.LpProblem:
@@ -178,7 +177,7 @@ def _program(name: str, p: np.ndarray, D: float, flipped: dict) -> pulp.LpProble
     program = pulp.LpProblem(name, pulp.LpMinimize)
     t = [pulp.LpVariable("t0"), pulp.LpVariable("t1")]
     program += t[0] + t[1]
-    for k, j in CELLS:
+    for k, j in np.ndindex(2, 2):
         program += p[k, j] - flipped[k, j] + flipped[1 - k, j] <= t[k], f"guess_{j}_on_{k}"
     program += pulp.lpSum(flipped.values()) <= D, "distortion"
     return program
@@ -201,11 +200,10 @@ def optimal_mi(model: BinaryModel, D: float, kind: str = "pdd") -> Optimum:
     """Return a mechanism whose release has the least mutual information with Y.
 
     Against log-loss (Equation 6 of the paper) the adversary's best is I(Y; Xhat). Mass flipped from X=0 to Xhat=1
-    and mass flipped the other way share the budget, and the leakage is convex in the split. With ``Y = j`` making up
-    the share ``law[i, j]`` of the mass that leaves X=i, the best split has
+    and mass flipped the other way share the budget, and the leakage is convex in the split. The best split has
 
     .. math:: \\prod_j P(Y=j \\mid \\hat X=0)^{w_j} = \\prod_j P(Y=j \\mid \\hat X=1)^{w_j}, \\qquad
-       w_j = \\mathrm{law}_{0,j} + \\mathrm{law}_{1,j},
+       w_j = \\sum_i P(Y=j \\mid X=i \\text{ is flipped}),
 
     or spends the budget on one row. This one equation is solved to rounding; wherever a closed form exists (PDD for
     any joint, PDI for ``Y = X xor N``), its root is that closed form.
@@ -213,7 +211,7 @@ def optimal_mi(model: BinaryModel, D: float, kind: str = "pdd") -> Optimum:
     Parameters
     ----------
     model : BinaryModel
-        Any joint law.
+        Any joint distribution.
     D : float >= 0
         Budget: the mechanism may flip the public bit with at most this probability.
     kind : {"pdd", "pdi"}
@@ -237,61 +235,61 @@ def optimal_mi(model: BinaryModel, D: float, kind: str = "pdd") -> Optimum:
     determinant = float(joint[0, 0] * joint[1, 1] - joint[0, 1] * joint[1, 0])
     if abs(determinant) <= np.finfo(float).eps:  # independent, as far as rounded cells can tell
         return Optimum(0.0, BinaryKernel(1, 1, 1, 1), 0.0, 0.0)
+    # The cells that mass may leave, as ones.
     if kind == "pdi":
-        flipped = np.ones((2, 2))
+        cells = np.ones((2, 2))
     else:
         # Moving mass out of the two cells where X and Y go together brings them apart; out of the others, closer.
-        flipped = np.eye(2) if determinant > 0 else 1 - np.eye(2)
-    mass = (joint * flipped).sum(axis=1)
-    law = joint * flipped / mass[:, None]
+        cells = np.eye(2) if determinant > 0 else 1 - np.eye(2)
+    mass = (joint * cells).sum(axis=1)
+    y_given_flip = joint * cells / mass[:, None]
     # What independence costs if it is bought in one row; to buy it in both is never cheaper.
-    saturation = mass if kind == "pdi" else abs(determinant) / (law @ model.p_y[::-1])
+    saturation = mass if kind == "pdi" else abs(determinant) / (y_given_flip @ model.p_y[::-1])
     row = int(saturation.argmin())
     saturated = bool(D >= saturation[row])
-    leaving = saturation[row] * np.eye(2)[row] if saturated else _split(joint, law, D)
-    share = np.minimum(leaving / mass, 1)  # rounding: all of a row may have to go
-    mechanism = BinaryKernel(*(1 - flipped * share[:, None]).ravel())
+    leaving = saturation[row] * np.eye(2)[row] if saturated else _split(joint, y_given_flip, D)
+    flip = np.minimum(leaving / mass, 1)  # rounding: all of a row may have to go
+    mechanism = BinaryKernel(*(1 - cells * flip[:, None]).ravel())
     distortion = mechanism.distortion(model)
     if saturated:
         return Optimum(0.0, mechanism, distortion, 0.0)
     value = max(leakage.mutual_information(model, mechanism), 0.0)
-    return Optimum(value, mechanism, distortion, _price(_posterior(joint, law, leaving), law))
+    return Optimum(value, mechanism, distortion, _price(_posterior(joint, y_given_flip, leaving), y_given_flip))
 
 
-def _split(joint: np.ndarray, law: np.ndarray, D: float) -> np.ndarray:
+def _split(joint: np.ndarray, y_given_flip: np.ndarray, D: float) -> np.ndarray:
     """Return how much mass leaves each row of X, D in total, for the least I(Y; Xhat)."""
-    from scipy.optimize import brentq  # here, because it takes longer to import than everything else together
+    weight = y_given_flip.sum(axis=0)
 
-    weight = law.sum(axis=0)
-
-    def slope(share: float) -> float:
-        # The sign of the leakage's derivative in the share of the budget that row 1 gets. The derivative itself is
+    def slope(fraction: float) -> float:
+        # The sign of the leakage's derivative in the fraction of the budget that row 1 gets. The derivative itself is
         # the difference of logarithms, infinite where a cell is empty.
-        sides = (_posterior(joint, law, D * np.array([1 - share, share])) ** weight).prod(axis=1)
+        posterior = _posterior(joint, y_given_flip, D * np.array([1 - fraction, fraction]))
+        sides = (posterior**weight).prod(axis=1)
         return sides[0] - sides[1]
 
     if slope(0) >= 0:
-        share = 0.0
+        fraction = 0.0
     elif slope(1) <= 0:
-        share = 1.0
+        fraction = 1.0
     else:
-        share = brentq(slope, 0, 1, xtol=np.finfo(float).eps)
-    return D * np.array([1 - share, share])
+        fraction = scipy.optimize.brentq(slope, 0, 1, xtol=np.finfo(float).eps)
+    return D * np.array([1 - fraction, fraction])
 
 
-def _posterior(joint: np.ndarray, law: np.ndarray, leaving: np.ndarray) -> np.ndarray:
-    """Return P(Y=j | Xhat=k) when the mass ``leaving[i]``, with the law ``law[i]`` of Y, is flipped out of row i."""
-    moved = law * leaving[:, None]
+def _posterior(joint: np.ndarray, y_given_flip: np.ndarray, leaving: np.ndarray) -> np.ndarray:
+    """Return P(Y=j | Xhat=k) when ``leaving[i] * y_given_flip[i, j]`` is flipped out of cell (i, j)."""
+    moved = y_given_flip * leaving[:, None]
     released = joint - moved + moved[::-1]
     return released / released.sum(axis=1, keepdims=True)
 
 
-def _price(posterior: np.ndarray, law: np.ndarray) -> float:
+def _price(posterior: np.ndarray, y_given_flip: np.ndarray) -> float:
     """Return by how much I(Y; Xhat) falls, per unit of mass, when more leaves the row where that helps most."""
     with np.errstate(divide="ignore"):  # an empty cell: the first flip into it helps infinitely
         log = np.log(posterior)
-    gain = np.where(law > 0, log - log[::-1], 0)
-    return float((law * gain).sum(axis=1).max())
+    gain = np.where(y_given_flip > 0, log - log[::-1], 0)
+    return float((y_given_flip * gain).sum(axis=1).max())
 
 
 def solve(program: pulp.LpProblem) -> None:

@@ -7,7 +7,8 @@ sum over all releases is dominated by the rarest).
 
 import numpy as np
 
-from gaplib import _checks, _normals
+from gaplib import _checks
+from gaplib._normals import TwoNormals
 from gaplib.mechanisms import AffineGaussian, BinaryKernel
 from gaplib.models import BinaryModel, GaussianMixture
 
@@ -16,7 +17,7 @@ Mechanism = BinaryKernel | AffineGaussian
 
 
 def map_accuracy(model: Model, mechanism: Mechanism) -> float:
-    """Return the chance that the best guess of Y from the release is right.
+    """Return the probability that the best guess of Y from the release is right.
 
     The maximum a posteriori (MAP) adversary knows the model and the mechanism and names, for each value of Xhat,
     the likelier Y:
@@ -42,8 +43,8 @@ def map_accuracy(model: Model, mechanism: Mechanism) -> float:
         If `model` is of another type, or `mechanism` not of the type that fits it.
     """
     if isinstance(model, GaussianMixture):
-        return float(_normals.map_accuracy(model.prior, *_laws(model, mechanism)))
-    return float(_table(model, mechanism).max(axis=1).sum())
+        return float(_normals(model, mechanism).map_accuracy())
+    return float(_bits(model, mechanism).max(axis=1).sum())
 
 
 def mutual_information(model: Model, mechanism: Mechanism) -> float:
@@ -127,9 +128,9 @@ def arimoto_mutual_information(model: Model, mechanism: Mechanism, alpha: float)
         If `model` is of another type, `mechanism` not of the type that fits it, or `alpha` not a number > 0.
     """
     alpha = _checks.order("alpha", alpha)
-    left = arimoto_conditional_entropy(model, mechanism, alpha)
-    # Renyi's entropy is the case of a release that is always the same.
-    return _conditional_entropy(model.p_y[np.newaxis], alpha) - left
+    conditional = arimoto_conditional_entropy(model, mechanism, alpha)
+    # Rényi's entropy is the case of a release that is always the same.
+    return _conditional_entropy(model.p_y[np.newaxis], alpha) - conditional
 
 
 def mmse(model: Model, mechanism: Mechanism) -> float:
@@ -160,14 +161,13 @@ def mmse(model: Model, mechanism: Mechanism) -> float:
     return float((released[:, 0] / marginal * released[:, 1]).sum())
 
 
-def _laws(model: GaussianMixture, mechanism: object) -> tuple[float, float, float]:
-    """Return the distance of the two released laws and their variances, if the mechanism fits."""
-    means, variances = _checks.instance("mechanism", mechanism, AffineGaussian).released(model)
-    return means[1] - means[0], variances[0], variances[1]
+def _normals(model: GaussianMixture, mechanism: object) -> TwoNormals:
+    """Return the two distributions of Xhat, if the mechanism fits."""
+    return TwoNormals.released(model, _checks.instance("mechanism", mechanism, AffineGaussian))
 
 
-def _table(model: object, mechanism: object) -> np.ndarray:
-    """Return the joint law of Xhat and Y, if these are bits and the mechanism fits."""
+def _bits(model: object, mechanism: object) -> np.ndarray:
+    """Return the joint distribution of Xhat and Y, if these are bits and the mechanism fits."""
     if isinstance(mechanism, AffineGaussian):
         _checks.instance("model", model, GaussianMixture)
     model = _checks.instance("model", model, BinaryModel)
@@ -177,8 +177,8 @@ def _table(model: object, mechanism: object) -> np.ndarray:
 def _released(model: Model, mechanism: Mechanism, order: float = 1.0) -> np.ndarray:
     """Return masses of (Xhat, Y), a row for each value of Xhat or each point of a quadrature rule, shape (K, 2)."""
     if isinstance(model, GaussianMixture):
-        return _normals.table(model.prior, *_laws(model, mechanism), order)
-    return _table(model, mechanism)
+        return _normals(model, mechanism).table(order)
+    return _bits(model, mechanism)
 
 
 def _occurring(released: np.ndarray) -> np.ndarray:

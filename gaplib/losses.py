@@ -1,7 +1,7 @@
 """What a wrong answer costs the adversary, and the answer that costs least.
 
-A hard rule names a value of Y for each release, a soft rule a belief: a law of Y. The releases and the private
-values are counted from 0, and ``released[k, j] = P(Xhat=k, Y=j)`` is their joint law, of any size.
+A hard rule names a value of Y for each release, a soft rule a belief: a distribution of Y. The releases and the private
+values are counted from 0, and ``released[k, j] = P(Xhat=k, Y=j)`` is their joint distribution, of any size.
 """
 
 from __future__ import annotations  # the reference then shows ArrayLike by its name
@@ -97,7 +97,7 @@ def alpha_loss(belief: ArrayLike, alpha: float) -> np.ndarray:
         The probability that the adversary gave to the value that Y has.
     alpha : float > 0 or inf
         The limits are meant at 1, where the loss is `log_loss`, and at infinity, where it is ``1 - belief``, the
-        chance that a guess drawn from the belief is wrong. The paper uses alpha > 1.
+        probability that a guess drawn from the belief is wrong. The paper uses alpha > 1.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def expected_loss(released: ArrayLike, loss: ArrayLike) -> float:
     Raises
     ------
     TypeError, ValueError
-        If `released` is not a joint law, or `loss` does not hold numbers for each of its entries.
+        If `released` is not a joint distribution, or `loss` does not hold numbers for each of its entries.
     """
     released = _checks.joint_table("released", released, shape=None)
     try:
@@ -173,7 +173,7 @@ def conditional_mean(released: ArrayLike, values: ArrayLike) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        If `released` is not a joint law, or `values` not m finite numbers.
+        If `released` is not a joint distribution, or `values` not m finite numbers.
     """
     beliefs = posterior(released)
     values = _checks.array("values", values)
@@ -199,7 +199,7 @@ def map_guess(released: ArrayLike) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        If `released` is not a joint law.
+        If `released` is not a joint distribution.
     """
     return _checks.joint_table("released", released, shape=None).argmax(axis=1)
 
@@ -220,7 +220,7 @@ def posterior(released: ArrayLike) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        If `released` is not a joint law.
+        If `released` is not a joint distribution.
     """
     return tilted_posterior(released, 1)
 
@@ -245,7 +245,7 @@ def tilted_posterior(released: ArrayLike, alpha: float) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        If `released` is not a joint law, or `alpha` is not a number > 0.
+        If `released` is not a joint distribution, or `alpha` is not a number > 0.
     """
     released = _checks.joint_table("released", released, shape=None)
     alpha = _checks.order("alpha", alpha)

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from gaplib import _checks, _random
 from gaplib.models import BinaryModel, GaussianMixture
 
-# A rare Y can be moved and blurred as far as the square root of the largest budget over the smallest prior.
-_LARGEST = _checks.LARGEST**2
+# The largest budget over the smallest prior. A rare Y can be moved and blurred as far as the square root of that.
+_LARGEST_PARAMETER = _checks.LARGEST_NUMBER**2
 
 
 @dataclass(frozen=True)
 class BinaryKernel:
-    """The chance that the public bit is released unchanged, for each pair of bits (Section 3.1.1 of the paper).
+    """The probability that the public bit is released unchanged, for each pair of bits (Section 3.1.1 of the paper).
 
     The mechanism is private-data independent (PDI) if ``s00 == s01`` and ``s10 == s11``: it does not look at Y.
     Otherwise it is private-data dependent (PDD).
@@ -77,7 +77,7 @@ class BinaryKernel:
         return float((joint * (1 - self.keep)).sum())
 
     def released(self, model: BinaryModel) -> np.ndarray:
-        """Return the joint law of what the adversary sees and what it wants.
+        """Return the joint distribution of what the adversary sees and what it wants.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class AffineGaussian:
 
     .. math:: \\hat X = X + (1-Y)(\\beta_0 + \\gamma_0 N) - Y(\\beta_1 - \\gamma_1 N), \\qquad N \\sim N(0, 1).
 
-    Positive shifts move the two laws of a `GaussianMixture` towards each other. The mechanism is private-data
+    Positive shifts move the two means of a `GaussianMixture` towards each other. The mechanism is private-data
     independent (PDI) if ``beta0 == -beta1`` and ``gamma0 == gamma1``.
 
     Parameters
@@ -158,8 +158,8 @@ class AffineGaussian:
 
     def __post_init__(self) -> None:
         for name in ("beta0", "beta1", "gamma0", "gamma1"):
-            low = 0 if name.startswith("gamma") else -_LARGEST
-            object.__setattr__(self, name, _checks.real(name, getattr(self, name), low, _LARGEST))
+            low = 0 if name.startswith("gamma") else -_LARGEST_PARAMETER
+            object.__setattr__(self, name, _checks.real(name, getattr(self, name), low, _LARGEST_PARAMETER))
 
     @property
     def shifts(self) -> np.ndarray:
@@ -192,7 +192,7 @@ class AffineGaussian:
         return float(model.p_y @ (self.shifts**2 + self.scales**2))
 
     def released(self, model: GaussianMixture) -> tuple[np.ndarray, np.ndarray]:
-        """Return the laws of the release: given Y, it is Gaussian again.
+        """Return the distributions of the release: given Y, it is Gaussian again.
 
         Parameters
         ----------

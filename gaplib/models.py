@@ -1,7 +1,8 @@
-"""The law of the public variable X and the private variable Y."""
+"""The joint distribution of the public variable X and the private variable Y."""
 
 from __future__ import annotations  # the reference then shows ArrayLike by its name
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from gaplib import _checks, _random
 
 @dataclass(frozen=True, eq=False, init=False)
 class BinaryModel:
-    """A public bit X and a private bit Y with any joint law (Section 3 of the paper).
+    """A public bit X and a private bit Y with any joint distribution (Section 3 of the paper).
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class BinaryModel:
         p : float in [0, 1]
             P(X=1).
         q : float in [0, 1]
-            P(N=1), the chance that Y differs from X.
+            P(N=1), the probability that Y differs from X.
 
         Returns
         -------
@@ -63,7 +64,7 @@ class BinaryModel:
 
     @classmethod
     def from_sample(cls, x: ArrayLike, y: ArrayLike) -> BinaryModel:
-        """Return the law of largest likelihood: each cell is as likely as it is frequent.
+        """Return the model of largest likelihood: each cell is as likely as it is frequent.
 
         Parameters
         ----------
@@ -122,7 +123,7 @@ class BinaryModel:
 
 @dataclass(frozen=True)
 class GaussianMixture:
-    """A public number X whose law is a Gaussian that a private bit Y selects (Section 4 of the paper).
+    """A public number X that is Gaussian given a private bit Y (Section 4 of the paper).
 
     X given Y=0 is :math:`N(-\\mu, \\sigma_0^2)`, X given Y=1 is :math:`N(\\mu, \\sigma_1^2)`.
 
@@ -152,15 +153,15 @@ class GaussianMixture:
     var1: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prior", _checks.share("prior", self.prior))
-        object.__setattr__(self, "mu", _checks.real("mu", self.mu, 0, _checks.LARGEST))
+        object.__setattr__(self, "prior", _checks.strict_probability("prior", self.prior))
+        object.__setattr__(self, "mu", _checks.real("mu", self.mu, 0, _checks.LARGEST_NUMBER))
         for name in ("var0", "var1"):
-            value = _checks.real(name, getattr(self, name), 1 / _checks.LARGEST, _checks.LARGEST)
-            object.__setattr__(self, name, value)
+            variance = _checks.real(name, getattr(self, name), 1 / _checks.LARGEST_NUMBER, _checks.LARGEST_NUMBER)
+            object.__setattr__(self, name, variance)
 
     @classmethod
     def from_sample(cls, x: ArrayLike, y: ArrayLike) -> GaussianMixture:
-        """Return the law of largest likelihood, with the origin moved midway between the two means of the sample.
+        """Return the model of largest likelihood, with the origin moved midway between the two means of the sample.
 
         No affine mechanism depends on the origin.
 
@@ -183,7 +184,8 @@ class GaussianMixture:
             If the lengths differ, if a value of Y has fewer than two different numbers, or if the numbers given Y=1
             are smaller on average than those given Y=0: then swap the labels.
         """
-        x, y = _checks.array("x", x, -1e25, 1e25), _checks.bits("y", y)  # so that a variance is at most 1e50
+        largest = math.sqrt(_checks.LARGEST_NUMBER)  # so that no variance is larger than the model takes
+        x, y = _checks.array("x", x, -largest, largest), _checks.bits("y", y)
         _checks.same_shape(x, y)
         groups = [x[y == label] for label in (0, 1)]
         for label, group in enumerate(groups):
@@ -200,6 +202,11 @@ class GaussianMixture:
     def p_y(self) -> np.ndarray:
         """P(Y=j), the adversary's prior, shape (2,)."""
         return np.array([1 - self.prior, self.prior])
+
+    @property
+    def var_y(self) -> float:
+        """Var(Y) = p (1-p), without unit: to shift the two means by `beta` in all distorts by at least var_y beta^2."""
+        return self.prior * (1 - self.prior)
 
     @property
     def means(self) -> np.ndarray:

@@ -184,7 +184,7 @@ class AugmentedLagrangian:
 
 def _check_schedule(constraint: Penalty | AugmentedLagrangian) -> None:
     for name in ("first", "last"):
-        _checks.real(name, getattr(constraint, name), 1 / _checks.LARGEST, _checks.LARGEST)
+        _checks.real(name, getattr(constraint, name), 1 / _checks.LARGEST_NUMBER, _checks.LARGEST_NUMBER)
 
 
 def _coefficient(constraint: Penalty | AugmentedLagrangian, progress: tf.Tensor) -> tf.Tensor:
