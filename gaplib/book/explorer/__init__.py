@@ -9,6 +9,7 @@ from importlib import resources
 from urllib.parse import urlencode
 
 from gaplib import _checks
+from gaplib.book import paper
 from gaplib.models import GaussianMixture
 
 # The ranges of its controls: what the script was tried for.
@@ -30,10 +31,7 @@ def fragment() -> str:
     return f"{body}<style>\n{style}</style>\n<script>\n{numbers}</script>\n<script>\n{page}</script>\n"
 
 
-_DEFAULT = GaussianMixture(0.75, 3, 1, 1)
-
-
-def show(model: GaussianMixture = _DEFAULT, D: float = 4) -> object:
+def show(model: GaussianMixture = paper.DATASETS[3], D: float = 4) -> object:
     """Show the explorer below the cell, in JupyterLab or another notebook program, with or without a network.
 
     Parameters

@@ -1,10 +1,12 @@
 "use strict";
 // What is shown, computed: the same formulas as in gaplib, for the limits of the controls. A model is
-// {prior, mu, var0, var1}, a mechanism {beta0, beta1, gamma0, gamma1}; two released laws are {prior, gap, var0, var1}.
+// {prior, mu, var0, var1}, a mechanism {beta0, beta1, gamma0, gamma1}; the two normal
+// distributions of its release are {prior, gap, var0, var1}.
 window.gapExplorer = (() => {
-  const spreadOf = (model) => model.prior * (1 - model.prior);
+  // The variance of Y
+  const varY = (model) => model.prior * (1 - model.prior);
 
-  function laws(model, mechanism) {
+  function released(model, mechanism) {
     return {
       prior: model.prior,
       gap: 2 * model.mu - mechanism.beta0 - mechanism.beta1,
@@ -27,10 +29,10 @@ window.gapExplorer = (() => {
     return 0.5 + (sum * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
   }
 
-  // Where the law of the smaller variance is guessed: between `low` and `high`, in its standard deviations from its
-  // mean towards the other mean. The log odds of the wider law are a u^2 + b u + c.
+  // Where the Y of the narrow distribution is guessed: between `low` and `high`, in its standard deviations from its
+  // mean towards the other mean. The log odds of the wide one are a u^2 + b u + c.
   function decision({ prior, gap, var0, var1 }) {
-    const one = var1 <= var0; // the narrow law is that of Y = 1
+    const one = var1 <= var0; // the narrow one is that of Y = 1
     const [narrow, wide] = one ? [var1, var0] : [var0, var1];
     const [priorNarrow, priorWide] = one ? [prior, 1 - prior] : [1 - prior, prior];
     const shift = Math.abs(gap) / Math.sqrt(wide);
@@ -43,20 +45,20 @@ window.gapExplorer = (() => {
     const q = -(b + Math.sqrt(Math.max(discriminant, 0))) / 2;
     let [low, high] = [0, 0];
     if (a === 0 && b === 0 && c < 0)
-      [low, high] = [-Infinity, Infinity]; // equal laws: only the priors count
+      [low, high] = [-Infinity, Infinity]; // equal distributions: only the priors count
     else if (discriminant > 0 && q < 0) [low, high] = [q / a, c / q];
     return { one, low, high, narrow, priorNarrow, priorWide, shift, ratio };
   }
 
-  function mapAccuracy(released) {
-    const { low, high, priorNarrow, priorWide, shift, ratio } = decision(released);
+  function mapAccuracy(normals) {
+    const { low, high, priorNarrow, priorWide, shift, ratio } = decision(normals);
     const inNarrow = normal(high) - normal(low);
     const inWide = normal(ratio * high - shift) - normal(ratio * low - shift);
     return Math.max(priorWide + priorNarrow * inNarrow - priorWide * inWide, priorNarrow, priorWide);
   }
 
   // H(Y | Xhat) in nats. The integrand is smooth and dies out at both ends, so equal steps converge fast. Only where
-  // both laws have mass is there anything to add.
+  // both have mass is there anything to add.
   function entropy({ prior, gap, var0, var1 }, perDeviation = 10) {
     const [s0, s1] = [Math.sqrt(var0), Math.sqrt(var1)];
     const from = Math.max(-9 * s0, gap - 9 * s1);
@@ -72,8 +74,8 @@ window.gapExplorer = (() => {
       const g1 = level1 - ((x - gap) * (x - gap)) / var1 / 2; // logarithms
       const odds = Math.abs(g0 - g1);
       if (odds > 45) continue; // nothing is left to guess
-      const rest = Math.exp(-odds);
-      sum += Math.exp(Math.max(g0, g1)) * ((1 + rest) * Math.log1p(rest) + rest * odds);
+      const ratio = Math.exp(-odds);
+      sum += Math.exp(Math.max(g0, g1)) * ((1 + ratio) * Math.log1p(ratio) + ratio * odds);
     }
     return (sum * h) / Math.sqrt(2 * Math.PI);
   }
@@ -81,7 +83,7 @@ window.gapExplorer = (() => {
   const priorEntropy = ({ prior: p }) => -p * Math.log(p) - (1 - p) * Math.log1p(-p);
 
   function information(model, mechanism) {
-    return Math.max(priorEntropy(model) - entropy(laws(model, mechanism)), 0); // rounding
+    return Math.max(priorEntropy(model) - entropy(released(model, mechanism)), 0); // rounding
   }
 
   // The mechanism with the total shift `beta`, divided at the least cost, and the given variances of the noise. The
@@ -94,14 +96,14 @@ window.gapExplorer = (() => {
 
   // The paper's formulas, for equal variances (Theorem 3 past its range completed, Theorem 4 solved)
 
-  const mergeOfMeans = (model) => 4 * model.mu ** 2 * spreadOf(model);
-  const longestShift = (model, D) => Math.min(Math.sqrt(D / spreadOf(model)), 2 * model.mu);
+  const mergeOfMeans = (model) => 4 * model.mu ** 2 * varY(model);
+  const longestShift = (model, D) => Math.min(Math.sqrt(D / varY(model)), 2 * model.mu);
 
   const noiseOnly = (model, D) => divided(model, 0, D, D);
   const shiftOnly = (model, D) => divided(model, longestShift(model, D), 0, 0);
 
   function shiftAndNoise(model, D) {
-    const c = spreadOf(model);
+    const c = varY(model);
     const longest = longestShift(model, D);
     const vertex = (D + model.var0) / (2 * model.mu * c); // infinite if mu = 0
     if (vertex >= longest) return divided(model, longest, 0, 0);
@@ -113,7 +115,7 @@ window.gapExplorer = (() => {
   function printedShift(model, D) {
     const { prior: p } = model;
     const eta = Math.log((1 - p) / p);
-    const alpha = (2 * model.mu - Math.sqrt(D / spreadOf(model))) / Math.sqrt(model.var0);
+    const alpha = (2 * model.mu - Math.sqrt(D / varY(model))) / Math.sqrt(model.var0);
     return p * normal(alpha / 2 - eta / alpha) + (1 - p) * normal(alpha / 2 + eta / alpha);
   }
 
@@ -151,25 +153,25 @@ window.gapExplorer = (() => {
     return f(refined) < values[at] ? refined : grid[at];
   }
 
-  // The cheapest mechanism that makes the two laws equal.
+  // The cheapest mechanism that makes the two distributions equal.
   function cheapestMerge(model) {
     const { mu, var0, var1 } = model;
     return divided(model, 2 * mu, Math.max(var1 - var0, 0), Math.max(var0 - var1, 0));
   }
 
-  // The cheapest mechanism after which the prior is the best guess: chapter 8, exact saturation. Of the laws N(0, r) of
-  // the rarer Y and N(gap, f) of the other, the rarer one is nowhere likelier if and only if f >= r and
-  // gap^2 <= (f - r) (K - ln(f / r)).
+  // The cheapest mechanism after which the prior is the best guess: chapter 8, exact saturation. With the released
+  // variances r of the rarer Y and f of the more frequent one, the rarer one is nowhere likelier if and only if f >= r
+  // and gap^2 <= (f - r) (K - ln(f / r)).
   function cheapestUseless(model) {
     const { prior, mu, var0, var1 } = model;
-    const c = spreadOf(model);
+    const c = varY(model);
     const one = prior >= 0.5;
     const [rare, often] = one ? [1 - prior, prior] : [prior, 1 - prior];
     const [r0, f0] = one ? [var0, var1] : [var1, var0];
     const K = 2 * Math.log(often / rare);
     const shift = ([r, f]) => Math.max(2 * mu - Math.sqrt(Math.max((f - r) * (K - Math.log(f / r)), 0)), 0);
     const cost = ([r, f]) => c * shift([r, f]) ** 2 + rare * (r - r0) + often * (f - f0);
-    const candidates = [[Math.max(r0, f0), Math.max(r0, f0)]]; // equal laws
+    const candidates = [[Math.max(r0, f0), Math.max(r0, f0)]]; // equal distributions
     const addBest = (path, low, high) => {
       if (low <= high) candidates.push(path(leastOnGrid((t) => cost(path(t)), evenly(low, high, 301))));
     };
@@ -198,26 +200,26 @@ window.gapExplorer = (() => {
   // The cheapest mechanism that leaves as little as can be: to the MAP adversary the prior, under log-loss nothing.
   const saturation = (model, loss) => (loss === "map" ? cheapestUseless(model) : cheapestMerge(model));
 
-  // The best of all four parameters within D, against "map" or "log": chapter 8, three branches. `left` is what the
-  // shift leaves of the budget, `share` what Y = 1 gets of it.
+  // The best of all four parameters within D, against "map" or "log": chapter 8, three curves. `noise` is what of the
+  // budget goes into noise, `fraction1` what Y = 1 gets of that.
   function optimum(model, D, loss, last = saturation(model, loss)) {
     if (D >= distortion(model, last)) return last;
     const { prior: p, mu, var0, var1 } = model;
-    const c = spreadOf(model);
+    const c = varY(model);
     const merge = mergeOfMeans(model);
-    const mechanism = ([left, share]) => {
-      const beta = Math.min(Math.sqrt(Math.max(D - left, 0) / c), 2 * mu);
-      return divided(model, beta, ((1 - share) * left) / (1 - p), (share * left) / p);
+    const mechanism = ([noise, fraction1]) => {
+      const beta = Math.min(Math.sqrt(Math.max(D - noise, 0) / c), 2 * mu);
+      return divided(model, beta, ((1 - fraction1) * noise) / (1 - p), (fraction1 * noise) / p);
     };
-    const leak = (at, perDeviation) => {
-      const released = laws(model, mechanism(at));
-      return loss === "map" ? mapAccuracy(released) : -entropy(released, perDeviation);
+    const leak = (spending, perDeviation) => {
+      const normals = released(model, mechanism(spending));
+      return loss === "map" ? mapAccuracy(normals) : -entropy(normals, perDeviation);
     };
 
     // Grids that are dense on every scale on which the leakage may turn.
     const lowest = Math.max(D - merge, 0);
     const scale = Math.sqrt(Math.min(var0, var1)) / 10;
-    const lefts = [
+    const noises = [
       ...evenly(0, Math.PI / 2, 33).map((turn) => lowest + (D - lowest) * Math.sin(turn) ** 2),
       ...byFactors(scale, Math.max(2 * mu, scale), 15).map((gap) => D - c * Math.max(2 * mu - gap, 0) ** 2),
       ...byFactors(1e-3, 1e3, 11).flatMap((factor) => [lowest + factor * var0 * (1 - p), lowest + factor * var1 * p]),
@@ -227,28 +229,28 @@ window.gapExplorer = (() => {
       const sorted = grid.map((x) => Math.min(Math.max(x, low), high)).sort((x, y) => x - y);
       return sorted.filter((x, k) => k === 0 || x - sorted[k - 1] > 1e-12 * (high - low));
     };
-    const edge = ordered(lefts, lowest, D);
-    const branches = [
-      [edge, (left) => [left, 0]],
-      [edge, (left) => [left, 1]],
+    const edge = ordered(noises, lowest, D);
+    const curves = [
+      [edge, (noise) => [noise, 0]],
+      [edge, (noise) => [noise, 1]],
     ];
     const both = (D + (1 - p) * var0 + p * var1) / (2 * mu * c); // the shift where both noises are positive
     if (both < longestShift(model, D)) {
-      const left = Math.max(D - c * both ** 2, 0);
+      const noise = Math.max(D - c * both ** 2, 0);
       const small = (variance) => byFactors(Math.min(0.01, variance / D / 10), 0.5, 13);
-      const shares = [0, 1, ...evenly(0, 1, 33), ...small(p * var1), ...small((1 - p) * var0).map((s) => 1 - s)];
-      branches.push([ordered(shares, 0, 1), (share) => [left, share]]);
+      const fractions = [0, 1, ...evenly(0, 1, 33), ...small(p * var1), ...small((1 - p) * var0).map((fraction) => 1 - fraction)];
+      curves.push([ordered(fractions, 0, 1), (fraction1) => [noise, fraction1]]);
     }
 
     const valleys = [];
-    for (const [grid, at] of branches) {
-      const values = grid.map((x) => leak(at(x), 3));
+    for (const [grid, curve] of curves) {
+      const values = grid.map((x) => leak(curve(x), 3));
       values.forEach((value, k) => {
         const [before, after] = [values[k - 1] ?? Infinity, values[k + 1] ?? Infinity];
         if (value <= before && value <= after && !(value === before && value === after)) {
           valleys.push({
             value,
-            at,
+            curve,
             x: grid[k],
             low: grid[Math.max(k - 1, 0)],
             high: grid[Math.min(k + 1, grid.length - 1)],
@@ -259,16 +261,16 @@ window.gapExplorer = (() => {
     const found = valleys
       .sort((a, b) => a.value - b.value)
       .slice(0, 4)
-      .flatMap(({ at, x, low, high }) => {
+      .flatMap(({ curve, x, low, high }) => {
         // The unknown is the distance from the lower end, which the grid has made as fine as it must be.
-        return [at(x), at(low + least((t) => leak(at(low + t), 5), 0, high - low))];
+        return [curve(x), curve(low + least((t) => leak(curve(low + t), 5), 0, high - low))];
       })
-      .map((at) => [leak(at), at]);
+      .map((spending) => [leak(spending), spending]);
     return mechanism(found.reduce((a, b) => (b[0] < a[0] ? b : a))[1]);
   }
 
   return {
-    laws,
+    released,
     distortion,
     decision,
     mapAccuracy,

@@ -92,7 +92,7 @@
     const leak =
       accuracy === undefined
         ? ""
-        : `adversary right with chance ${fixed(accuracy, 4)}, ` + `information ${fixed(information, 4)} nats. `;
+        : `adversary right with probability ${fixed(accuracy, 4)}, information ${fixed(information, 4)} nats. `;
     const words = find(".note").textContent;
     find("[role=status]").textContent = `${MECHANISMS[state.mechanism].label}, budget ${state.D}: ${leak}${words}`;
   }
@@ -110,7 +110,7 @@
   function measured(model, mechanism) {
     return {
       mechanism,
-      accuracy: numbers.mapAccuracy(numbers.laws(model, mechanism)),
+      accuracy: numbers.mapAccuracy(numbers.released(model, mechanism)),
       information: numbers.information(model, mechanism),
       distortion: numbers.distortion(model, mechanism),
     };
@@ -122,12 +122,12 @@
   function readout() {
     const before = measured(state, UNTOUCHED);
     const after = current[state.mechanism];
-    const known = Math.max(state.prior, 1 - state.prior);
+    const blindGuess = Math.max(state.prior, 1 - state.prior);
     const all = numbers.priorEntropy(state);
-    if (!after) return `Without a mechanism the adversary is right with chance ${fixed(before.accuracy, 4)}.`;
+    if (!after) return `Without a mechanism the adversary is right with probability ${fixed(before.accuracy, 4)}.`;
     return (
-      `The adversary is right with chance <b>${fixed(after.accuracy, 4)}</b> (untouched data ` +
-      `${fixed(before.accuracy, 4)}, no data ${fixed(known, 2)}). The release tells ` +
+      `The adversary is right with probability <b>${fixed(after.accuracy, 4)}</b> (untouched data ` +
+      `${fixed(before.accuracy, 4)}, no data ${fixed(blindGuess, 2)}). The release tells ` +
       `<b>${fixed(after.information, 4)}</b> of ${fixed(all, 4)} nats about Y ` +
       `(untouched data ${fixed(before.information, 4)}).`
     );
@@ -143,7 +143,7 @@
         `${var0} and ${var1}: nothing is drawn for it. The two optima hold for any variances.`
       );
     }
-    if (mu === 0 && var0 === var1) return "The two laws are the same: there is nothing to hide.";
+    if (mu === 0 && var0 === var1) return "The two distributions are the same: there is nothing to hide.";
     const noises = [after.gamma0, after.gamma1].map((gamma) => gamma > 1e-6);
     if (mechanism === "noise")
       return "All of the budget is noise. At equal variances no budget of noise alone hides Y.";
@@ -162,7 +162,8 @@
     }
     const where = ["no noise", "noise where Y = 0 only", "noise where Y = 1 only", "noise for both Y"];
     const end = numbers.distortion(state, numbers.saturation(state, mechanism));
-    const saturated = mechanism === "map" ? "the prior is the best guess" : "the two laws are equal and tell nothing";
+    const saturated =
+      mechanism === "map" ? "the prior is the best guess" : "the two distributions are equal and tell nothing";
     if (D >= end) return `From D = ${fixed(end, 2)} on ${saturated}; more budget is not used.`;
     return `This optimum has ${where[noises[0] + 2 * noises[1]]}. From D = ${fixed(end, 2)} on ${saturated}.`;
   }
@@ -211,23 +212,23 @@
   const density = (x, mean, variance) =>
     Math.exp(-((x - mean) ** 2) / variance / 2) / Math.sqrt(2 * Math.PI * variance);
 
-  // The two released laws of a mechanism, each times its prior.
+  // The two densities of a release, each times its prior.
   function curves(mechanism) {
     const { prior, mu } = state;
-    const { var0, var1 } = numbers.laws(state, mechanism);
+    const { var0, var1 } = numbers.released(state, mechanism);
     return [
-      { share: 1 - prior, mean: mechanism.beta0 - mu, variance: var0 },
-      { share: prior, mean: mu - mechanism.beta1, variance: var1 },
-    ].map((law) => ({ ...law, at: (x) => law.share * density(x, law.mean, law.variance) }));
+      { weight: 1 - prior, mean: mechanism.beta0 - mu, variance: var0 },
+      { weight: prior, mean: mu - mechanism.beta1, variance: var1 },
+    ].map((curve) => ({ ...curve, at: (x) => curve.weight * density(x, curve.mean, curve.variance) }));
   }
 
   // Where the MAP adversary guesses which Y: pieces [from, to, guess].
   function guesses(mechanism, [from, to]) {
-    const laws = curves(mechanism);
-    const { one, low, high, narrow } = numbers.decision(numbers.laws(state, mechanism));
+    const both = curves(mechanism);
+    const { one, low, high, narrow } = numbers.decision(numbers.released(state, mechanism));
     const inner = one ? 1 : 0;
-    const mean = laws[inner].mean;
-    const toward = laws[1 - inner].mean < mean ? -1 : 1;
+    const mean = both[inner].mean;
+    const toward = both[1 - inner].mean < mean ? -1 : 1;
     const ends = [low, high]
       .map((u) => Math.min(Math.max(mean + toward * u * Math.sqrt(narrow), from), to))
       .sort((a, b) => a - b);
@@ -242,26 +243,26 @@
   let frozen; // the axes while something is dragged in a plot, or they would run away under the pointer
   function axes() {
     if (frozen) return frozen;
-    const laws = [UNTOUCHED, current[state.mechanism]?.mechanism ?? UNTOUCHED].flatMap(curves);
-    const ends = laws.flatMap(({ mean, variance }) => [
+    const shown = [UNTOUCHED, current[state.mechanism]?.mechanism ?? UNTOUCHED].flatMap(curves);
+    const ends = shown.flatMap(({ mean, variance }) => [
       mean - 3.2 * Math.sqrt(variance),
       mean + 3.2 * Math.sqrt(variance),
     ]);
-    const tops = laws.map(({ at, mean }) => at(mean));
+    const tops = shown.map(({ at, mean }) => at(mean));
     return { x: [Math.min(...ends), Math.max(...ends)], y: [0, 1.12 * Math.max(...tops)] };
   }
 
-  function drawLaws(svg, mechanism) {
+  function drawCurves(svg, mechanism) {
     const { x, y } = axes();
     const { X, Y, valueAt, show, width, left, right, foot } = plot(svg, 262, x, y, { bottom: 84 });
-    const laws = curves(mechanism);
+    const both = curves(mechanism);
     const before = curves(UNTOUCHED);
     const xs = Array.from({ length: 241 }, (_, k) => x[0] + ((x[1] - x[0]) * k) / 240);
-    const error = xs.map((v) => [X(v), Y(Math.min(laws[0].at(v), laws[1].at(v)))]);
+    const error = xs.map((v) => [X(v), Y(Math.min(both[0].at(v), both[1].at(v)))]);
     const drawing = [
       `<path d="${line([[X(x[0]), foot], ...error, [X(x[1]), foot]])}Z" style="fill:var(--soft);opacity:.45"/>`,
     ];
-    laws.forEach(({ at }, k) => {
+    both.forEach(({ at }, k) => {
       const points = xs.map((v) => [X(v), Y(at(v))]);
       drawing.push(path(line(points), `stroke:var(--${INK[k]});stroke-width:2.5;stroke-dasharray:${DASH[k]}`));
     });
@@ -280,7 +281,7 @@
       drawing.push(text((a + b) / 2, foot + 32.5, words, 'text-anchor="middle"'));
     }
     // Means and standard deviations, and how far the mechanism has moved the mean
-    laws.forEach(({ mean, variance }, k) => {
+    both.forEach(({ mean, variance }, k) => {
       const row = foot + 50 + 18 * k;
       const s = Math.sqrt(variance);
       const style = `stroke:var(--${INK[k]});fill:var(--${INK[k]})`;
@@ -308,21 +309,21 @@
       );
     });
     show(drawing.join(""));
-    return { X, Y, valueAt, laws };
+    return { X, Y, valueAt, both };
   }
 
   function drawBefore() {
     const svg = find("svg.before");
     const { prior, mu, var0, var1 } = state;
-    const { X, Y, valueAt, laws } = drawLaws(svg, UNTOUCHED);
+    const { X, Y, valueAt, both } = drawCurves(svg, UNTOUCHED);
     dragging.before = valueAt;
-    place(
+    placeHandles(
       svg,
-      laws.flatMap(({ mean, variance, at }, k) => {
+      both.flatMap(({ mean, variance, at }, k) => {
         const side = mean + (k ? 1 : -1) * Math.sqrt(variance);
         return [
           [`mean${k}`, X(mean), Y(at(mean)), INK[k]],
-          [`spread${k}`, X(side), Y(at(side)), INK[k]],
+          [`variance${k}`, X(side), Y(at(side)), INK[k]],
         ];
       }),
     );
@@ -347,7 +348,7 @@
       svg.setAttribute("aria-label", "Nothing is drawn: the theorem does not apply.");
       return caption(svg, "");
     }
-    drawLaws(svg, shown.mechanism);
+    drawCurves(svg, shown.mechanism);
     const { beta0, beta1, gamma0, gamma1 } = shown.mechanism;
     const words =
       `Y = 0 moves right by ${fixed(beta0, 2)} and gets noise of standard deviation ${fixed(gamma0, 2)}; ` +
@@ -390,7 +391,7 @@
     const budgets = Array.from({ length: points + 1 }, (_, k) => ends.log * (k / points) ** 2)
       .concat(ends.map)
       .sort((a, b) => a - b);
-    const accuracy = (mechanism) => numbers.mapAccuracy(numbers.laws(model, mechanism));
+    const accuracy = (mechanism) => numbers.mapAccuracy(numbers.released(model, mechanism));
     const found = {};
     for (const loss of ["log", "map"]) {
       found[loss] = budgets.map((D) => [D, accuracy(numbers.optimum(model, D, loss, last[loss]))]);
@@ -406,7 +407,7 @@
     const svg = find("svg.tradeoff");
     const { ends, found, accuracy } = tradeoff(points);
     const floor = Math.max(state.prior, 1 - state.prior);
-    const room = Math.max(numbers.mapAccuracy(numbers.laws(state, UNTOUCHED)) - floor, 1e-3);
+    const room = Math.max(numbers.mapAccuracy(numbers.released(state, UNTOUCHED)) - floor, 1e-3);
     const longest = frozen?.longest ?? Math.max(1.15 * ends.log, state.D * 1.02, 0.5);
     const y = [floor - 0.08 * room, floor + 1.06 * room];
     const empty = plot(svg, 352, [0, longest], y, { left: 44, top: 22, bottom: 134 });
@@ -478,7 +479,7 @@
       }
     }
     show(drawing.join(""));
-    place(svg, [["D", at, head - 4, "focus"]]);
+    placeHandles(svg, [["D", at, head - 4, "focus"]]);
     const listed = Object.entries(current).map(([name, row]) => `${MECHANISMS[name].label} ${fixed(row.accuracy, 4)}`);
     svg.setAttribute(
       "aria-label",
@@ -487,7 +488,7 @@
     caption(
       svg,
       "Lines and marks are those of the list of mechanisms. The MAP optimum reaches the prior at " +
-        `D = ${fixed(ends.map, 2)}, the log-loss optimum makes the laws equal at ${fixed(ends.log, 2)}. ` +
+        `D = ${fixed(ends.map, 2)}, the log-loss optimum makes the distributions equal at ${fixed(ends.log, 2)}. ` +
         "Drag to change the budget.",
     );
   }
@@ -622,7 +623,7 @@
 
   // Handles in the plots, for the pointer; the keyboard has the sliders. They stay the same elements while dragged.
   const dragging = {}; // by plot: from pixels to values
-  function place(svg, handles) {
+  function placeHandles(svg, handles) {
     const group = svg.lastElementChild;
     for (const [name, x, y, ink] of handles) {
       if (!group.querySelector(`[data-handle="${name}"]`)) {
