@@ -1,8 +1,8 @@
 """Closed forms, linear programs and the convex solver of the binary model: time per solve beside the error reached.
 
-Run `python benchmarks/binary_solvers.py`. The problems are random joint laws, a third of them with nearly empty cells,
-and budgets up to 0.4. An error is the distance of the reported value from a reference that shares no code with what
-is measured: exact fractions for the MAP adversary, a bisection at 40 digits for mutual information.
+Run `python benchmarks/binary_solvers.py`. The problems are random joint distributions, a third of them with nearly
+empty cells, and budgets up to 0.4. An error is the distance of the reported value from a reference that shares no code
+with what is measured: exact fractions for the MAP adversary, a bisection at 40 digits for mutual information.
 """
 
 import time
@@ -46,20 +46,21 @@ def mi_reference(model, D, kind):
         y = [p[0][j] + p[1][j] for j in (0, 1)]
         if kind == "pdd":
             saturation = (p[0][0] * p[1][1] - p[0][1] * p[1][0]) / max(y)
-            law = [[1, 0], [0, 1]]
+            y_given_flip = [[1, 0], [0, 1]]
         else:
             saturation = min(sum(p[0]), sum(p[1]))
-            law = [[cell / sum(row) for cell in row] for row in p]
+            y_given_flip = [[cell / sum(row) for cell in row] for row in p]
         if D >= saturation:
             return 0.0
 
         def released(split):
-            leave = (D - split, split)
-            return [[p[k][j] - leave[k] * law[k][j] + leave[1 - k] * law[1 - k][j] for j in (0, 1)] for k in (0, 1)]
+            mass = D - split, split
+            leaving = [[mass[k] * y_given_flip[k][j] for j in (0, 1)] for k in (0, 1)]
+            return [[p[k][j] - leaving[k][j] + leaving[1 - k][j] for j in (0, 1)] for k in (0, 1)]
 
         def rises(split):
             (a, b), (c, d) = released(split)
-            w = [law[0][j] + law[1][j] for j in (0, 1)]
+            w = [y_given_flip[0][j] + y_given_flip[1][j] for j in (0, 1)]
             return (a / (a + b)) ** w[0] * (b / (a + b)) ** w[1] > (c / (c + d)) ** w[0] * (d / (c + d)) ** w[1]
 
         low, high = mpmath.mpf(0), mpmath.mpf(D)

@@ -10,10 +10,10 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from gaplib import _normals, gaussian, leakage
+from gaplib import gaussian, leakage
+from gaplib._normals import TwoNormals
 from gaplib.book import paper
 from gaplib.mechanisms import AffineGaussian
-from gaplib.models import GaussianMixture
 
 STEPS = (1 / 10, 1 / 20, 1 / 40, 1 / 80)
 STARTS = 20
@@ -22,7 +22,7 @@ STARTS = 20
 def rows():
     for number in (2, 4, 3, 5):
         for row in paper.table(number):
-            yield GaussianMixture(row["prior"], 3, row["var0"], row["var1"]), row["D"]
+            yield paper.DATASETS[row["dataset"]], row["D"]
 
 
 def grid_search(model, D, step):
@@ -37,7 +37,7 @@ def grid_search(model, D, step):
     for i in range(t.size):  # one epsilon at a time, to bound the memory
         gap = 2 * model.mu - beta0[i][:, np.newaxis] - beta1[i]
         var0, var1 = model.var0 + gamma0[i][:, np.newaxis] ** 2, model.var1 + gamma1[i] ** 2
-        least = min(least, float(_normals.map_accuracy(p, gap, var0, var1).min()))
+        least = min(least, float(TwoNormals(p, gap, var0, var1).map_accuracy().min()))
     return least
 
 

@@ -20,7 +20,7 @@ ROUNDING = 1e-14
 
 
 def random_problems(count, seed):
-    """Random joint laws and budgets, every eighth of them an edge case."""
+    """Random joint distributions and budgets, every eighth of them an edge case."""
     generator = np.random.default_rng(seed)
     problems = []
     for index in range(count):
@@ -124,11 +124,11 @@ budgets = st.floats(0, 1.5)
 
 
 @given(joints, budgets, budgets, st.floats(0, 1))
-def test_value_falls_is_convex_and_never_below_the_prior(model, D1, D2, share):
+def test_value_falls_is_convex_and_never_below_the_prior(model, D1, D2, weight):
     value = {D: binary.optimal_pdd(model, D).value for D in (D1, D2)}
     assert (value[D1] - value[D2]) * (D1 - D2) <= 0
-    between = binary.optimal_pdd(model, share * D1 + (1 - share) * D2).value
-    assert between <= share * value[D1] + (1 - share) * value[D2] + ROUNDING
+    between = binary.optimal_pdd(model, weight * D1 + (1 - weight) * D2).value
+    assert between <= weight * value[D1] + (1 - weight) * value[D2] + ROUNDING
     assert min(value.values()) >= model.p_y.max()
 
 
@@ -168,7 +168,7 @@ def test_sampled_accuracy_is_within_binomial_error():
         best = binary.optimal_pdd(model, D)
         x, y = model.sample(n, seed)
         guess = best.mechanism.released(model).argmax(axis=1)[best.mechanism.privatize(x, y, seed)]
-        # Six standard deviations: chance below 2e-8 for all eight together.
+        # Six standard deviations: probability below 2e-8 for all eight together.
         assert abs((guess == y).mean() - best.value) < 6 * math.sqrt(best.value * (1 - best.value) / n)
 
 

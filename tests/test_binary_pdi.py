@@ -1,4 +1,4 @@
-"""The optimal PDI mechanism of the binary model: Theorem 1 in exact arithmetic, the closed form for any joint law."""
+"""The optimal PDI mechanism of the binary model: Theorem 1 in exact arithmetic, the closed form for any joint."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -149,7 +149,7 @@ CASES = random_cases()
 def solve_together(joints, budgets, solver):
     """Return the optimal value of every case from one program, the sum of all: the cases share no variable.
 
-    Written with a chance for each cell and the equalities that make it blind to Y, unlike the library's program.
+    Written with a probability for each cell and the equalities that make it blind to Y, unlike the library's program.
     """
     program = pulp.LpProblem("all", pulp.LpMinimize)
     tops = []
@@ -197,7 +197,7 @@ def test_closed_form_agrees_with_cbc_on_random_joints():
 weights = st.lists(st.integers(0, 1000), min_size=4, max_size=4).filter(any)
 models = weights.map(lambda w: BinaryModel(np.reshape(w, (2, 2)) / sum(w)))
 budgets = st.floats(0, 2)
-chances = st.floats(0, 1)
+probabilities = st.floats(0, 1)
 
 
 @given(models, budgets)
@@ -209,7 +209,7 @@ def test_mechanism_is_blind_to_y_within_the_budget_and_reaches_the_value(model, 
     assert leakage.map_accuracy(model, s) == pytest.approx(found.value, abs=ROUNDING)
 
 
-@given(models, chances, chances)
+@given(models, probabilities, probabilities)
 def test_no_pdi_mechanism_does_better_at_its_own_distortion(model, s0, s1):
     mechanism = BinaryKernel(s0, s0, s1, s1)
     best = binary.optimal_pdi(model, mechanism.distortion(model))
@@ -222,13 +222,13 @@ def test_pdd_is_never_above_pdi_and_neither_is_below_the_prior(model, D):
     assert model.p_y.max() <= pdd.value <= pdi.value + ROUNDING
 
 
-@given(models, budgets, budgets, chances)
-def test_value_falls_with_the_budget_and_is_convex(model, D, E, share):
+@given(models, budgets, budgets, probabilities)
+def test_value_falls_with_the_budget_and_is_convex(model, D, E, weight):
     D, E = sorted((D, E))
     at_D, at_E = binary.optimal_pdi(model, D), binary.optimal_pdi(model, E)
     assert at_E.value <= at_D.value
-    between = binary.optimal_pdi(model, share * D + (1 - share) * E)
-    assert between.value <= share * at_D.value + (1 - share) * at_E.value + ROUNDING
+    between = binary.optimal_pdi(model, weight * D + (1 - weight) * E)
+    assert between.value <= weight * at_D.value + (1 - weight) * at_E.value + ROUNDING
 
 
 @given(models, budgets, budgets)

@@ -12,7 +12,7 @@ from site_builder import ROOT
 from test_browser import addresses, open_site  # noqa: F401  (fixtures)
 
 from gaplib import gaussian, leakage
-from gaplib.book import explorer
+from gaplib.book import explorer, paper
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 
@@ -26,7 +26,7 @@ MECHANISMS = ("noise", "shift", "common", "log", "map")
 
 
 def test_a_bad_beginning_is_refused():
-    model = GaussianMixture(0.75, 3, 1, 1)
+    model = paper.DATASETS[3]
     with pytest.raises(TypeError, match="model must be a GaussianMixture"):
         explorer.show(0.75, 4)
     with pytest.raises(ValueError, match=r"D must be a finite number in \[0, 20\], got 21"):
@@ -111,10 +111,10 @@ def random_settings(count):
 
 NUMBERS = """
 ([settings, mechanisms]) => settings.map((setting, k) => {
-  const n = window.gapExplorer, any = mechanisms[k], released = n.laws(setting, any);
+  const n = window.gapExplorer, any = mechanisms[k], released = n.released(setting, any);
   const kept = (mechanism) => ({
     mechanism,
-    accuracy: n.mapAccuracy(n.laws(setting, mechanism)),
+    accuracy: n.mapAccuracy(n.released(setting, mechanism)),
     information: n.information(setting, mechanism),
     distortion: n.distortion(setting, mechanism),
   });
@@ -182,8 +182,8 @@ def test_theorems(computed):
             for parameter, value in found[name]["mechanism"].items():
                 assert value == pytest.approx(getattr(best.mechanism, parameter), abs=1e-12), setting
         # What is printed is right up to the meeting point, and one minus the truth past it.
-        meeting = 4 * model.mu**2 * model.prior * (1 - model.prior)
-        beta = math.sqrt(D / (model.prior * (1 - model.prior)))
+        meeting = 4 * model.mu**2 * model.var_y
+        beta = math.sqrt(D / model.var_y)
         truth = leakage.map_accuracy(model, AffineGaussian(model.prior * beta, (1 - model.prior) * beta, 0, 0))
         if abs(D - meeting) > 1e-6:
             assert found["printed"] == pytest.approx(truth if D < meeting else 1 - truth, abs=1e-12), setting
@@ -292,12 +292,12 @@ def test_dragging(open_alone):
     value = lambda name: float(tab.locator(f"#gap-{name}").input_value())  # noqa: E731
     drag(tab.locator("[data-handle=mean1]"), -40)
     assert 0 < value("mu") < START["mu"]
-    drag(tab.locator("[data-handle=spread0]"), -30)
+    drag(tab.locator("[data-handle=variance0]"), -30)
     assert value("var0") > START["var0"] and value("var1") == START["var1"]
     box = tab.locator("svg.tradeoff").bounding_box()
     at = [value("D")]
-    for share in (0.3, 0.6):
-        tab.mouse.click(box["x"] + share * box["width"], box["y"] + 120)
+    for position in (0.3, 0.6):
+        tab.mouse.click(box["x"] + position * box["width"], box["y"] + 120)
         at.append(value("D"))
     assert at[1] < at[2] and START["D"] not in at[1:]
     drag(tab.locator("[data-handle=D]"), -1000)
@@ -313,8 +313,8 @@ def test_fingers(open_alone):
         target.evaluate("e => e.scrollIntoView({ block: 'center' })")
         box, scrolled = target.bounding_box(), tab.evaluate("scrollY")
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        for kind, share in [("Start", 0), *(("Move", step / 8) for step in range(1, 9)), ("End", None)]:
-            points = [] if share is None else [{"x": x + dx * share, "y": y + dy * share}]
+        for kind, travelled in [("Start", 0), *(("Move", step / 8) for step in range(1, 9)), ("End", None)]:
+            points = [] if travelled is None else [{"x": x + dx * travelled, "y": y + dy * travelled}]
             touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
             tab.wait_for_timeout(20)
         tab.wait_for_timeout(200)
@@ -407,9 +407,9 @@ def test_what_to_try(open_site):
         assert tab.locator(f"input[value={wanted['mechanism']}]").is_checked()
         assert tab.evaluate("document.querySelector('.gap-explorer').getBoundingClientRect().top < innerHeight / 2")
     text = (ROOT / "book" / "explorer.md").read_text(encoding="utf-8")
-    even, three = GaussianMixture(0.5, 3, 1, 1), GaussianMixture(0.75, 3, 1, 1)
+    even, three = paper.DATASETS[1], paper.DATASETS[3]
     assert gaussian.optimal_shift(even, 100).distortion == 9 and "$D = 9$ on" in text
-    low, high = np.roots([1, 2 - 4 * 9 * 0.1875, 1])[::-1]  # budgets with (D + 1)^2 = M D
+    low, high = np.roots([1, 2 - 4 * three.mu**2 * three.var_y, 1])[::-1]  # budgets with (D + 1)^2 = M D
     assert rf"$D \approx {low:.2f}$" in text and rf"$D \approx {high:.2f}$" in text
     assert f"$D = {gaussian.optimal_affine(three, 100, 'log').distortion:.2f}$" in text
     assert gaussian.optimal_affine(three, 5.05).value == 0.75 and "5.05" in links.nth(4).get_attribute("href")

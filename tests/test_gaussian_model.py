@@ -45,6 +45,13 @@ def test_the_distortion_is_exact():
     assert MECHANISM.distortion(MODEL) == float(Fraction(9, 16) + Fraction(51, 16))
 
 
+def test_the_variance_of_y_prices_a_shift():
+    assert MODEL.var_y == float(Fraction(3, 4) * Fraction(1, 4))
+    # Of all ways to divide a total shift, p beta and (1-p) beta distorts least, by var_y beta^2.
+    distortions = [AffineGaussian(beta0, 2 - beta0, 0, 0).distortion(MODEL) for beta0 in (1.25, 1.5, 1.75)]
+    assert min(distortions) == distortions[1] == MODEL.var_y * 2**2
+
+
 def test_record_and_noise_come_from_different_streams():
     x, y = MODEL.sample(N, seed=3)
     noise = AffineGaussian(0, 0, 1, 1).privatize(x, y, seed=3) - x
@@ -119,7 +126,7 @@ def test_a_mechanism_of_the_other_model_is_refused():
         MECHANISM.released(bits)
 
 
-def test_the_law_of_a_sample_is_that_of_largest_likelihood():
+def test_the_model_of_a_sample_is_that_of_largest_likelihood():
     x, y = MODEL.sample(500, seed=0)
     fitted = GaussianMixture.from_sample(x, y)
 
@@ -148,6 +155,6 @@ def test_the_law_of_a_sample_is_that_of_largest_likelihood():
         ([1.0, 2.0], [0.0, 1.0], TypeError, "y must be a one-dimensional array of the integers 0 and 1"),
     ],
 )
-def test_a_sample_without_a_law_is_refused(x, y, error, message):
+def test_a_sample_without_a_model_is_refused(x, y, error, message):
     with pytest.raises(error, match=message):
         GaussianMixture.from_sample(x, y)

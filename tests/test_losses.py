@@ -17,9 +17,9 @@ ORDERS = (0.5, 1, 1.001, 2, 3.5, 8, math.inf)
 ROUNDING = 1e-14
 
 
-def random_law(rng, rows, columns):
-    law = rng.dirichlet(np.full(rows * columns, 0.7)).reshape(rows, columns)
-    return law / law.sum()
+def random_release(rng, rows, columns):
+    released = rng.dirichlet(np.full(rows * columns, 0.7)).reshape(rows, columns)
+    return released / released.sum()
 
 
 def written_out(belief, alpha):
@@ -32,8 +32,8 @@ def written_out(belief, alpha):
 
 
 @st.composite
-def laws(draw):
-    """Joint laws of two to four releases and values, cells and whole rows of mass 0 among them."""
+def releases(draw):
+    """Joint distributions of two to four releases and values, cells and whole rows of mass 0 among them."""
     rows, columns = draw(st.integers(2, 4)), draw(st.integers(2, 4))
     weights = st.lists(st.integers(0, 1000), min_size=rows * columns, max_size=rows * columns).filter(any)
     counts = np.array(draw(weights), dtype=float).reshape(rows, columns)
@@ -74,7 +74,7 @@ def test_alpha_near_one_is_log_loss(belief, shift):
 
 @settings(deadline=None)
 @given(st.floats(0, 1), st.floats(1e3, 1e300))
-def test_alpha_to_infinity_is_the_chance_of_a_wrong_guess(belief, alpha):
+def test_alpha_to_infinity_is_the_probability_of_a_wrong_guess(belief, alpha):
     # 1 - b^(1 - 1/alpha) misses 1 - b by at most b^(1-1/alpha) - b <= 1/alpha, the factor in front by 1/(alpha - 1).
     assert abs(float(losses.alpha_loss(belief, alpha)) - (1 - belief)) <= 2 / (alpha - 1) + ROUNDING
 
@@ -86,9 +86,9 @@ def test_alpha_to_infinity_is_the_chance_of_a_wrong_guess(belief, alpha):
 def test_tilted_posterior_minimises_the_alpha_loss_of_two_values(alpha):
     rng = np.random.default_rng(11)
     for _ in range(50):
-        law = random_law(rng, 2, 2)
-        beliefs = losses.tilted_posterior(law, alpha)
-        for row, belief in zip(law / law.sum(axis=1, keepdims=True), beliefs):
+        released = random_release(rng, 2, 2)
+        beliefs = losses.tilted_posterior(released, alpha)
+        for row, belief in zip(released / released.sum(axis=1, keepdims=True), beliefs):
 
             def expected(b, row=row):
                 return row[0] * written_out(b, alpha) + row[1] * written_out(1 - b, alpha)
@@ -104,15 +104,17 @@ def test_tilted_posterior_minimises_the_alpha_loss_of_two_values(alpha):
 
 
 @settings(deadline=None)
-@given(laws(), st.sampled_from(ORDERS), st.integers(0, 2**32 - 1))
-def test_no_other_belief_does_better(law, alpha, seed):
+@given(releases(), st.sampled_from(ORDERS), st.integers(0, 2**32 - 1))
+def test_no_other_belief_does_better(released, alpha, seed):
     rng = np.random.default_rng(seed)
-    best = losses.tilted_posterior(law, alpha)
-    least = losses.expected_loss(law, losses.alpha_loss(best, alpha))
+    best = losses.tilted_posterior(released, alpha)
+    least = losses.expected_loss(released, losses.alpha_loss(best, alpha))
     for weight in (1.0, 0.1, 0.001):
-        other = (1 - weight) * best + weight * rng.dirichlet(np.ones(law.shape[1]), size=law.shape[0])
+        other = (1 - weight) * best + weight * rng.dirichlet(np.ones(released.shape[1]), size=released.shape[0])
         cost = sum(
-            law[k, j] * written_out(float(other[k, j]), alpha) for k, j in np.ndindex(law.shape) if law[k, j] > 0
+            released[k, j] * written_out(float(other[k, j]), alpha)
+            for k, j in np.ndindex(released.shape)
+            if released[k, j] > 0
         )
         # written_out cancels at alpha = 1.001 to about 1e-13; sums over up to 16 cells.
         assert cost >= least - 1e-12
@@ -121,12 +123,12 @@ def test_no_other_belief_does_better(law, alpha, seed):
 def test_map_guess_is_the_best_of_all_deterministic_rules():
     rng = np.random.default_rng(12)
     for _ in range(100):
-        law = random_law(rng, 3, 4)
+        released = random_release(rng, 3, 4)
         rules = itertools.product(range(4), repeat=3)
-        right = {rule: sum(law[k, guess] for k, guess in enumerate(rule)) for rule in rules}
-        guess = losses.map_guess(law)
+        right = {rule: sum(released[k, guess] for k, guess in enumerate(rule)) for rule in rules}
+        guess = losses.map_guess(released)
         assert right[tuple(guess)] == max(right.values())
-        wrong = losses.expected_loss(law, losses.zero_one_loss(guess[:, np.newaxis], np.arange(4)))
+        wrong = losses.expected_loss(released, losses.zero_one_loss(guess[:, np.newaxis], np.arange(4)))
         assert wrong == pytest.approx(1 - max(right.values()), abs=ROUNDING)
 
 
@@ -134,52 +136,52 @@ def test_conditional_mean_minimises_the_squared_loss():
     rng = np.random.default_rng(13)
     values = np.array([-1.5, 0.0, 4.0])
     for _ in range(50):
-        law = random_law(rng, 3, 3)
-        guess = losses.conditional_mean(law, values)
+        released = random_release(rng, 3, 3)
+        guess = losses.conditional_mean(released, values)
         for k in range(3):
-            found = minimize_scalar(lambda c, k=k: sum(law[k] * (c - values) ** 2), bracket=(-2, 5))
+            found = minimize_scalar(lambda c, k=k: sum(released[k] * (c - values) ** 2), bracket=(-2, 5))
             assert guess[k] == pytest.approx(found.x, abs=1e-6)  # the place of a bottom known to 1e-15
 
 
 def test_tilt_in_exact_fractions():
-    law = [[Fraction(1, 8), Fraction(3, 8)], [Fraction(2, 5), Fraction(1, 10)]]
-    floats = [[float(cell) for cell in row] for row in law]
+    released = [[Fraction(1, 8), Fraction(3, 8)], [Fraction(2, 5), Fraction(1, 10)]]
+    floats = [[float(cell) for cell in row] for row in released]
     for alpha in (1, 2, 5):
-        exact = [[float(c**alpha / sum(other**alpha for other in row)) for c in row] for row in law]
+        exact = [[float(c**alpha / sum(other**alpha for other in row)) for c in row] for row in released]
         assert losses.tilted_posterior(floats, alpha) == pytest.approx(np.array(exact), abs=ROUNDING)
     assert losses.posterior(floats) == pytest.approx(np.array([[0.25, 0.75], [0.8, 0.2]]), abs=ROUNDING)
 
 
 @settings(deadline=None)
-@given(laws(), st.floats(1e-2, 1e12))
-def test_every_belief_is_a_law(law, alpha):
-    beliefs = losses.tilted_posterior(law, alpha)
+@given(releases(), st.floats(1e-2, 1e12))
+def test_every_belief_is_a_distribution(released, alpha):
+    beliefs = losses.tilted_posterior(released, alpha)
     assert (beliefs >= 0).all()
-    assert beliefs.sum(axis=1) == pytest.approx(np.ones(law.shape[0]), abs=ROUNDING)
+    assert beliefs.sum(axis=1) == pytest.approx(np.ones(released.shape[0]), abs=ROUNDING)
 
 
 def test_infinite_tilt_is_the_map_rule_with_ties_shared():
-    law = [[0.3, 0.1, 0.0], [0.2, 0.2, 0.1], [0.0, 0.0, 0.1]]
-    assert losses.tilted_posterior(law, math.inf).tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
-    assert losses.map_guess(law).tolist() == [0, 0, 2]
+    released = [[0.3, 0.1, 0.0], [0.2, 0.2, 0.1], [0.0, 0.0, 0.1]]
+    assert losses.tilted_posterior(released, math.inf).tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
+    assert losses.map_guess(released).tolist() == [0, 0, 2]
 
 
 def test_a_release_that_never_occurs_gets_any_belief_and_costs_nothing():
-    law = np.array([[0.5, 0.5], [0.0, 0.0]])
+    released = np.array([[0.5, 0.5], [0.0, 0.0]])
     for alpha in ORDERS:
-        beliefs = losses.tilted_posterior(law, alpha)
+        beliefs = losses.tilted_posterior(released, alpha)
         assert beliefs.tolist() == [[0.5, 0.5], [0.5, 0.5]]
-    assert losses.conditional_mean(law, [0, 1]).tolist() == [0.5, 0.5]
+    assert losses.conditional_mean(released, [0, 1]).tolist() == [0.5, 0.5]
 
 
 def test_a_cell_without_mass_does_not_count():
-    law = [[0.5, 0.0], [0.0, 0.5]]
-    assert losses.expected_loss(law, losses.log_loss(losses.posterior(law))) == 0
+    released = [[0.5, 0.0], [0.0, 0.5]]
+    assert losses.expected_loss(released, losses.log_loss(losses.posterior(released))) == 0
 
 
 # Bad input ---------------------------------------------------------------------------------------------------------
 
-LAW = [[0.3, 0.2], [0.1, 0.4]]
+RELEASED = [[0.3, 0.2], [0.1, 0.4]]
 BAD_ORDERS = [(0, ValueError), (-1, ValueError), (math.nan, ValueError), (-math.inf, ValueError)] + [
     (value, TypeError) for value in ("2", None, True, [2], 1j)
 ]
@@ -189,7 +191,7 @@ BAD_LAWS = [
     ([[math.nan, 0.5], [0.25, 0.25]], ValueError),
     ([0.5, 0.5], ValueError),
     ([[0.5, 0.5], [0.0]], ValueError),
-    ("law", TypeError),
+    ("released", TypeError),
     ([["0.5", "0.5"]], TypeError),
     ([[True, False]], TypeError),
 ]
@@ -197,7 +199,7 @@ BAD_LAWS = [
 
 @pytest.mark.parametrize("value, error", BAD_ORDERS)
 def test_bad_order(value, error):
-    for call in (lambda: losses.alpha_loss(0.5, value), lambda: losses.tilted_posterior(LAW, value)):
+    for call in (lambda: losses.alpha_loss(0.5, value), lambda: losses.tilted_posterior(RELEASED, value)):
         with pytest.raises(error, match="alpha must be a number >= 1e-300 or infinity, got"):
             call()
 
@@ -207,9 +209,9 @@ def test_bad_law(value, error):
     rules = (
         losses.map_guess,
         losses.posterior,
-        lambda law: losses.tilted_posterior(law, 2),
-        lambda law: losses.conditional_mean(law, [0, 1]),
-        lambda law: losses.expected_loss(law, 0.0),
+        lambda released: losses.tilted_posterior(released, 2),
+        lambda released: losses.conditional_mean(released, [0, 1]),
+        lambda released: losses.expected_loss(released, 0.0),
     )
     for rule in rules:
         with pytest.raises(error, match="released must be a two-dimensional table of probabilities"):
@@ -239,13 +241,13 @@ def test_shapes_that_do_not_fit():
     with pytest.raises(ValueError, match=r"guess and y must have shapes that fit, got \(2,\) and \(3,\)"):
         losses.squared_loss([0, 1], [0, 1, 2])
     with pytest.raises(ValueError, match=r"values must have shape \(2,\), one for each column, got \(3,\)"):
-        losses.conditional_mean(LAW, [0, 1, 2])
+        losses.conditional_mean(RELEASED, [0, 1, 2])
     with pytest.raises(ValueError, match=r"loss must fit the shape \(2, 2\) of released, got shape \(3,\)"):
-        losses.expected_loss(LAW, [0, 1, 2])
+        losses.expected_loss(RELEASED, [0, 1, 2])
 
 
 def test_bad_loss_table():
     with pytest.raises(ValueError, match="loss must be a table of numbers or infinity, got NaN or minus infinity"):
-        losses.expected_loss(LAW, [[0, math.nan], [0, 0]])
+        losses.expected_loss(RELEASED, [[0, math.nan], [0, 0]])
     with pytest.raises(TypeError, match="loss must be a table of numbers, got values of type"):
-        losses.expected_loss(LAW, [["0", "1"], ["1", "0"]])
+        losses.expected_loss(RELEASED, [["0", "1"], ["1", "0"]])

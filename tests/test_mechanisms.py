@@ -14,7 +14,7 @@ KERNEL = BinaryKernel(0.9, 0.8, 0.7, 0.6)
 
 
 def follow_every_path(model, kernel):
-    """The law of (Xhat, Y) and the chance of a flip, by summing over all paths."""
+    """The distribution of (Xhat, Y) and the probability of a flip, by summing over all paths."""
     keep = {(0, 0): kernel.s00, (0, 1): kernel.s01, (1, 0): kernel.s10, (1, 1): kernel.s11}
     released, flipped = np.zeros((2, 2)), 0.0
     for x, y, x_hat in product((0, 1), repeat=3):
@@ -34,14 +34,14 @@ def test_release_and_distortion_path_by_path(kernel):
     assert kernel.distortion(MODEL) == pytest.approx(flipped, abs=1e-15)
 
 
-def test_privatized_sample_follows_the_law():
+def test_privatized_sample_follows_the_kernel():
     n = 200_000
     x, y = MODEL.sample(n, seed=1)
     x_hat = KERNEL.privatize(x, y, seed=1)
     for i, j in product((0, 1), repeat=2):
         cell = (x == i) & (y == j)
         kept, expected = (x_hat[cell] == i).mean(), KERNEL.keep[i, j]
-        # Six standard deviations: chance below 1e-8 for four cells.
+        # Six standard deviations: probability below 1e-8 for four cells.
         assert abs(kept - expected) < 6 * math.sqrt(expected * (1 - expected) / cell.sum())
 
 

@@ -83,16 +83,16 @@ def test_xor_by_counting_the_noise():
 
 
 @pytest.mark.parametrize("joint", [[[0.1, 0.2], [0.3, 0.4]], [[0, 1], [0, 0]], [[0, 0.5], [0, 0.5]]])
-def test_sample_has_the_frequencies_of_the_law(joint):
+def test_sample_has_the_frequencies_of_the_model(joint):
     n = 200_000
     x, y = BinaryModel(joint).sample(n, seed=1)
     counts = np.array([[np.sum((x == i) & (y == j)) for j in (0, 1)] for i in (0, 1)])
-    # Six standard deviations: chance below 1e-8 for four cells; no deviation at all where the cell is 0 or 1.
+    # Six standard deviations: probability below 1e-8 for four cells; no deviation at all where the cell is 0 or 1.
     allowed = 6 * np.sqrt(n * np.array(joint) * (1 - np.array(joint)))
     assert (abs(counts - n * np.array(joint)) <= allowed).all()
 
 
-def test_the_law_of_a_sample_is_how_often_each_cell_occurs():
+def test_the_model_of_a_sample_is_how_often_each_cell_occurs():
     model = BinaryModel.from_sample([0, 0, 1, 1, 1, 0, 1, 1], [0, 1, 1, 1, 0, 0, 1, 1])
     assert (model.joint == [[2 / 8, 1 / 8], [1 / 8, 4 / 8]]).all()
     assert (BinaryModel.from_sample([1], [0]).joint == [[0, 0], [1, 0]]).all()
