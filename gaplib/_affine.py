@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaplib import leakage
-from gaplib._affine_saturation import ShiftAndNoise, equal_distributions, useless_release
+from gaplib._affine_saturation import ShiftAndNoise, cheapest_merge, cheapest_useless
 from gaplib._normals import TwoNormals
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
@@ -42,7 +42,7 @@ LOSSES = {
         objective=TwoNormals.map_accuracy,
         coarse=TwoNormals.map_accuracy,
         slopes=TwoNormals.map_accuracy_slopes,
-        saturation=useless_release,
+        saturation=cheapest_useless,
         least=lambda model: float(model.p_y.max()),
     ),
     # I(Y; Xhat) = H(Y) - H(Y | Xhat), and H(Y) is constant.
@@ -51,7 +51,7 @@ LOSSES = {
         objective=lambda normals: -normals.conditional_entropy(),
         coarse=lambda normals: -normals.conditional_entropy(points=8),
         slopes=lambda normals: -normals.conditional_entropy_slopes(),
-        saturation=equal_distributions,
+        saturation=cheapest_merge,
         least=lambda model: 0.0,
     ),
 }

@@ -19,12 +19,12 @@ class ShiftAndNoise(NamedTuple):
     noise1: float
 
 
-def equal_distributions(model: GaussianMixture) -> ShiftAndNoise:
+def cheapest_merge(model: GaussianMixture) -> ShiftAndNoise:
     """Return what makes the two released distributions equal, so that they tell nothing about Y."""
     return ShiftAndNoise(2 * model.mu, max(model.var1 - model.var0, 0.0), max(model.var0 - model.var1, 0.0))
 
 
-def useless_release(model: GaussianMixture) -> ShiftAndNoise:
+def cheapest_useless(model: GaussianMixture) -> ShiftAndNoise:
     """Return what makes the prior the MAP adversary's best guess, whatever is released, at the least distortion.
 
     Write r for the released variance of the rarer Y and f for that of the more frequent one. The rarer one is nowhere

@@ -8,6 +8,7 @@ import urllib.parse
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import expect
 from site_builder import ROOT
 from test_browser import addresses, open_site  # noqa: F401  (fixtures)
 
@@ -402,9 +403,10 @@ def test_what_to_try(open_site):
     for link in links.all():
         link.click()
         wanted = dict(urllib.parse.parse_qsl(link.get_attribute("href")[1:]))
-        values = tab.locator(".control input[type=number]").evaluate_all("e => e.map((f) => f.value)")
-        assert values == [wanted[name] for name in LIMITS]
-        assert tab.locator(f"input[value={wanted['mechanism']}]").is_checked()
+        # The page hears of its new address after the click; until then this waits.
+        expect(tab.locator(f"input[value={wanted['mechanism']}]")).to_be_checked()
+        for field, name in zip(tab.locator(".control input[type=number]").all(), LIMITS, strict=True):
+            expect(field).to_have_value(wanted[name])
         assert tab.evaluate("document.querySelector('.gap-explorer').getBoundingClientRect().top < innerHeight / 2")
     text = (ROOT / "book" / "explorer.md").read_text(encoding="utf-8")
     even, three = paper.DATASETS[1], paper.DATASETS[3]
