@@ -14,7 +14,7 @@ help:
 	@echo "make book       run every notebook and build the site into _build/html"
 	@echo "make test       run every check"
 	@echo "make test-fast  the checks that take less than two minutes together"
-	@echo "make lint       check style, layout and types of the code"
+	@echo "make lint       check style, layout, types and imports of the code"
 	@echo "make site       build the site from the committed outputs, without running anything"
 	@echo "make slides     make the slides of the course, in _build/slides"
 	@echo "make pdf        print the site as one PDF, _build/gap.pdf; needs Chromium or Chrome"
@@ -39,6 +39,7 @@ lint: env
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 site: env
 	$(BIN)/python tools/build_site.py

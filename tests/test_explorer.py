@@ -8,8 +8,7 @@ import urllib.parse
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
-from site_builder import ROOT
-from test_browser import addresses, open_site  # noqa: F401  (fixtures)
+from project import ROOT
 
 from gaplib import gaussian, leakage
 from gaplib.book import explorer
