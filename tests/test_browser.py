@@ -9,6 +9,9 @@ from project import REFERENCE
 
 pytestmark = pytest.mark.slow
 
+SEARCH_TIMEOUT = 10_000  # milliseconds: the browser loads the index of all pages, and on a busy machine takes its time
+THEMES = 3  # what the theme button goes through: light, dark, as the system
+
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("way", ["http", "file"])
@@ -94,7 +97,7 @@ def test_search_finds_every_theorem_by_number_and_by_name(open_site, site):
         assert "\\" not in name, name
         for query in (number, name.lower()):
             tab.goto(f"{home}search.html?q={quote(query)}")
-            tab.wait_for_selector(f"#search-results a[href$='{page}#{anchor}']", timeout=10_000)
+            tab.wait_for_selector(f"#search-results a[href$='{page}#{anchor}']", timeout=SEARCH_TIMEOUT)
     # The result leads to the theorem.
     tab.locator(f"#search-results a[href$='#{anchor}']").first.click()
     tab.wait_for_url(f"**/{page}#{anchor}")
@@ -108,7 +111,7 @@ def test_search_finds_the_numbers_of_the_paper(open_site, way, query):
     tab, home, _ = open_site(way)
     tab.goto(f"{home}search.html?q={quote(query)}")
     anchor = "#paper-" + query.lower().replace(" ", "-")
-    tab.locator(f"#search-results a[href$='{anchor}']").click(timeout=10_000)
+    tab.locator(f"#search-results a[href$='{anchor}']").click(timeout=SEARCH_TIMEOUT)
     tab.wait_for_url(f"**/paper_index.html{anchor}")
     assert query in tab.locator(anchor).inner_text()
 
@@ -193,7 +196,7 @@ def test_the_theme_button_turns_the_site_dark_and_keeps_it_so(open_site):
     visit(tab, home + "book/howto.html")
     ground = "getComputedStyle(document.body).backgroundColor"
     light = tab.evaluate(ground)
-    for _ in range(3):  # light, dark, as the system
+    for _ in range(THEMES):
         if tab.evaluate("document.documentElement.dataset.theme") == "dark":
             break
         tab.locator("button.theme-switch-button:visible").click()
