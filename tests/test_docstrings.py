@@ -92,8 +92,8 @@ def documented(section):
 
 def hints(thing):
     called = function(thing)
-    if inspect.isclass(thing) and not is_protocol(thing):
-        called = thing.__init__
+    if inspect.isclass(thing) and not is_protocol(thing) and not issubclass(thing, tuple):
+        called = thing.__init__  # a protocol and a named tuple have annotations only
     return typing.get_type_hints(called, localns={"nbformat": nbformat, "pd": pandas})  # which gaplib imports late
 
 
@@ -104,12 +104,14 @@ def holds_array(hint):
 def faults(name):
     """What is wrong with the docstring of a public name, as a list of sentences."""
     thing = PUBLIC[name]
-    # A method may leave it to the protocol that it implements.
-    text = inspect.cleandoc(function(thing).__doc__ or getattr(implemented(name), "__doc__", None) or "")
+    text, contract = inspect.cleandoc(function(thing).__doc__ or ""), implemented(name)
+    summary = text.split("\n\n")[0]
+    if contract is not None and "\n---" not in text:  # what it takes and gives is said once, by the protocol
+        text = inspect.cleandoc(contract.__doc__)
+        summary = summary or text.split("\n\n")[0]
     if not text:
         return ["has no docstring"]
     parsed = NumpyDocString(text)
-    summary = text.split("\n\n")[0]
     found = [] if summary.endswith((".", ":")) else ["its first paragraph is no sentence"]
     if isinstance(thing, property):
         if holds_array(hints(thing).get("return")) and "shape" not in text:
