@@ -1,30 +1,30 @@
-# `make book` and `make test` are all a reader needs; both make the environment first.
+# `make book` and `make test` are all a reader needs; both create the environment first.
 
-# The first Python that TensorFlow has wheels for; choose another with `make book PYTHON=python3.12`.
+# The first Python that TensorFlow has wheels for; another one: `make book PYTHON=python3.12`.
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
-# Where `make assignments` makes the course. `make clean` removes the default: COURSE=../course stays.
+# Where `make assignments` creates the course. `make clean` removes the default, but not COURSE=../course.
 COURSE ?= _build/assignments
 
 .PHONY: help book test test-fast lint site pdf slides notebooks lab assignments bench env lock clean
 
 help:
-	@echo "make book       run every notebook and build the site into _build/html"
-	@echo "make test       run every check"
-	@echo "make test-fast  the checks that take less than two minutes together"
-	@echo "make lint       check style, layout and types of the code"
-	@echo "make site       build the site from the committed outputs, without running anything"
-	@echo "make slides     make the slides of the course, in _build/slides"
-	@echo "make pdf        print the site as one PDF, _build/gap.pdf; needs Chromium or Chrome"
-	@echo "make notebooks  re-execute the committed notebooks and write them back, normalized"
-	@echo "make lab        open the notebooks in JupyterLab"
-	@echo "make assignments  make an nbgrader course in _build/assignments, or in COURSE=folder"
-	@echo "make bench      print times, each with the quality reached"
-	@echo "make env        create .venv from requirements.lock"
-	@echo "make lock       renew requirements.lock and environment.yml from pyproject.toml"
-	@echo "make clean      remove what was built, and .venv"
+	@echo "make book         run every notebook and build the site in _build/html"
+	@echo "make test         run all tests"
+	@echo "make test-fast    run the tests that take less than two minutes together"
+	@echo "make lint         check style, layout, types and imports of the code"
+	@echo "make site         build the site from the committed outputs, without running anything"
+	@echo "make slides       build the slides of the course in _build/slides"
+	@echo "make pdf          print the site as one PDF, _build/gap.pdf; needs Chromium or Chrome"
+	@echo "make notebooks    re-execute the committed notebooks and write them back, normalized"
+	@echo "make lab          open the notebooks in JupyterLab"
+	@echo "make assignments  create an nbgrader course in _build/assignments, or in COURSE=folder"
+	@echo "make bench        measure run times, together with the quality reached"
+	@echo "make env          create .venv from requirements.lock"
+	@echo "make lock         update requirements.lock and environment.yml from pyproject.toml"
+	@echo "make clean        remove .venv and everything built"
 
 book: env
 	$(BIN)/python tools/build_site.py --execute
@@ -39,6 +39,7 @@ lint: env
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 site: env
 	$(BIN)/python tools/build_site.py
@@ -67,8 +68,8 @@ bench: env
 
 env: .venv/complete
 
-# Hashes allow no editable project beside them, hence two steps. The second needs no network: what builds the
-# project is in the lock.
+# pip refuses an editable project beside hashes, hence two steps. The second needs no network: the lock has what
+# builds the project.
 .venv/complete: requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11, 3.12 or 3.13 found; set one: make book PYTHON=/path/to/python"; exit 1; }
 	@"$(PYTHON)" -c "$(SUPPORTED)" || { echo "$(PYTHON) is not Python 3.11, 3.12 or 3.13"; exit 1; }
@@ -77,7 +78,7 @@ env: .venv/complete
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-# One version of each package for every Python that we support; no host name in the file.
+# One version of each package for all supported Pythons; no host names in the file.
 lock: env
 	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --extra book --extra test --extra teach --universal --python-version 3.11 \
 		--fork-strategy fewest --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock

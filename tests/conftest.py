@@ -2,9 +2,13 @@
 
 import fcntl
 import os
-import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import build_pdf
 import pytest
+from browsing import watch
 from playwright.sync_api import sync_playwright
 from site_builder import BASEURL, run_site
 
@@ -38,17 +42,65 @@ def site(built_site):
     return built_site("")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
+@pytest.fixture(scope="session")
+def browser_path():
+    """The program of a browser. Where there is none, tests are skipped, but fail in CI."""
+    path = build_pdf.find_browser()
     if path is None:
-        missing = f"NO BROWSER: what it should show was not looked at. Install one of {', '.join(names)}."
+        missing = f"NO BROWSER: what it should show was not tested. Install one of {', '.join(build_pdf.BROWSERS)}."
         if os.environ.get("CI"):
             pytest.fail(missing)
         pytest.skip(missing)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(browser_path):
     with sync_playwright() as playwright:
-        # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = build_pdf.launch(playwright, browser_path)
         yield browser
         browser.close()
+
+
+class Silent(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def addresses(site):
+    """The address of the site, over http and as files."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield {"http": f"http://127.0.0.1:{server.server_port}/", "file": site.as_uri() + "/"}
+        server.shutdown()
+
+
+@pytest.fixture
+def open_site(browser, addresses):
+    """A function that opens a tab without network; returns the tab, the site's address, and what goes wrong."""
+    contexts = []
+
+    def open_tab(way, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        tab, home = context.new_page(), addresses[way]
+        problems = watch(tab)
+
+        def guard(route):
+            url = route.request.url
+            if url.startswith((home, "data:", "blob:")):
+                route.continue_()
+            else:
+                problems.append(f"asks for {url}")
+                route.abort()
+
+        context.route("**/*", guard)
+        if way == "file":
+            context.set_offline(True)
+        tab.on("response", lambda r: problems.append(f"{r.status}: {r.url}") if r.status >= 400 else None)
+        return tab, home, problems
+
+    yield open_tab
+    for context in contexts:
+        context.close()

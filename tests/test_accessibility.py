@@ -5,7 +5,7 @@ from pathlib import Path
 
 import axe_playwright_python
 import pytest
-from test_browser import INSPECT, addresses, open_site, visit  # noqa: F401  (two are fixtures)
+from browsing import INSPECT, pages_of, visit
 
 pytestmark = pytest.mark.slow
 
@@ -20,10 +20,9 @@ OPEN = """() => {
   document.querySelectorAll("main button.toggle-button-hidden").forEach((button) => button.click());
 }"""
 
-# axe takes a minute for the thousands of coloured words, table rows, functions and formulas of a long page. Of the
-# words one of each kind is enough, as kinds have colours, of a table and of a module's functions the first; formulas in
-# full are
-# looked at on one page.
+# axe takes a minute for the thousands of coloured words, table rows, functions and formulas of a long page. One word of
+# each kind is enough, since the kind has the colour, and the first rows of a table and functions of a module. Formulas
+# are checked in full on one page.
 THIN = """() => {
   const seen = new Set();
   for (const word of document.querySelectorAll(".highlight pre span, dt.sig span")) {
@@ -48,9 +47,8 @@ OUT_OF_REACH = """() => [...document.querySelectorAll("main *")].filter((e) =>
   e.tabIndex < 0 && !e.querySelector("a, button, [tabindex='0']")).map((e) => `${e.tagName}.${e.className}`)"""
 
 
-def pages_of(site):
-    found = {path.relative_to(site).as_posix() for path in site.rglob("*.html") if "_static" not in path.parts}
-    return sorted(found - {"index.html"})  # that one only leads on
+# The Tab key also stops in the browser itself, and at the ends of the page; fewer than this many times.
+BROWSER_STOPS = 20
 
 
 def open_everything(tab):
@@ -58,7 +56,7 @@ def open_everything(tab):
     tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-def test_axe_finds_nothing_serious_in_either_theme(open_site, site):  # noqa: F811
+def test_axe_finds_nothing_serious_in_either_theme(open_site, site):
     look = {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}}
     whole, home, _ = open_site("file", **look)
     thin, _, _ = open_site("file", **look)
@@ -79,24 +77,7 @@ def test_axe_finds_nothing_serious_in_either_theme(open_site, site):  # noqa: F8
     assert found == [], "\n" + "\n".join(found)
 
 
-def test_axe_finds_what_is_wrong(open_site):  # noqa: F811
-    tab, home, _ = open_site("file", viewport={"width": 1280, "height": 900})
-    visit(tab, home + "notebooks/16_rerun.html")
-    tab.evaluate(
-        """document.querySelector("main article").insertAdjacentHTML("beforeend", `<img src="../_static/logo.svg">
-        <p style="color: #aaa; background: #fff">pale</p><button></button><div style="overflow: auto; width: 9em"><p
-        style="width: 90em; height: 3em">wide</p></div>
-        <div class="highlight"><pre><span class="c1" style="color: #eee">x
-        </span></pre></div>`)"""
-    )
-    tab.evaluate(THIN)
-    tab.evaluate(AXE)
-    kinds = {problem.split(":")[0] for problem in tab.evaluate(RUN, {})}
-    assert {"image-alt", "color-contrast", "button-name"} <= kinds
-    assert "color-contrast" in {problem.split(":")[0] for problem in tab.evaluate(RUN, COLOURS)}
-
-
-def test_every_page_at_400_percent(open_site, site):  # noqa: F811
+def test_every_page_at_400_percent(open_site, site):
     # A window of 1280 px at 400 %.
     tab, home, _ = open_site("file", viewport={"width": 320, "height": 256})
     found = []
@@ -110,7 +91,7 @@ def test_every_page_at_400_percent(open_site, site):  # noqa: F811
     assert found == [], "\n" + "\n".join(found)
 
 
-def test_a_formula_is_a_stop_of_the_tab_key_only_where_it_scrolls(open_site):  # noqa: F811
+def test_a_formula_is_a_stop_of_the_tab_key_only_where_it_scrolls(open_site):
     tab, home, _ = open_site("file", viewport={"width": 320, "height": 800})
     visit(tab, home + "notebooks/03_binary_pdd.html")
     open_everything(tab)
@@ -121,7 +102,7 @@ def test_a_formula_is_a_stop_of_the_tab_key_only_where_it_scrolls(open_site):  #
     tab.wait_for_function("!document.querySelector('mjx-container[tabindex=\"0\"]')")
 
 
-def test_the_skip_link_comes_first_and_leads_to_the_text(open_site):  # noqa: F811
+def test_the_skip_link_comes_first_and_leads_to_the_text(open_site):
     tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900})
     visit(tab, home + "book/howto.html")
     tab.keyboard.press("Tab")
@@ -134,7 +115,7 @@ def test_the_skip_link_comes_first_and_leads_to_the_text(open_site):  # noqa: F8
     assert tab.evaluate("document.querySelector('main').contains(document.activeElement)")
 
 
-def test_the_keyboard_reaches_every_control_and_shows_where_it_is(open_site):  # noqa: F811
+def test_the_keyboard_reaches_every_control_and_shows_where_it_is(open_site):
     tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     visit(tab, home + "notebooks/16_rerun.html")
     tab.add_style_tag(content="* { transition: none !important }")
@@ -146,7 +127,7 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(open_site):  #
     stops = tab.locator("[data-stop]").count()
     assert stops > 40
     reached, hidden = set(), []
-    for _ in range(stops + 20):
+    for _ in range(stops + BROWSER_STOPS):
         tab.keyboard.press("Tab")
         stop, name, shown = tab.evaluate(
             """() => {
@@ -169,7 +150,7 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(open_site):  #
     assert hidden == [], hidden
 
 
-def test_what_unfolds_is_named_by_what_is_seen(open_site):  # noqa: F811
+def test_what_unfolds_is_named_by_what_is_seen(open_site):
     tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900})
     visit(tab, home + "notebooks/04_binary_pdi.html")
     seen = "e => getComputedStyle(e, '::before').content.slice(1, -1)"
@@ -191,7 +172,7 @@ def test_what_unfolds_is_named_by_what_is_seen(open_site):  # noqa: F811
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_keys_open_a_solution(open_site, key):  # noqa: F811
+def test_keys_open_a_solution(open_site, key):
     tab, home, _ = open_site("http")
     visit(tab, home + "notebooks/03_binary_pdd.html")
     solution = tab.locator(".solution.dropdown").first
@@ -204,7 +185,7 @@ def test_keys_open_a_solution(open_site, key):  # noqa: F811
     assert not text.is_visible()
 
 
-def test_paper_is_light_and_shows_what_is_folded(open_site):  # noqa: F811
+def test_paper_is_light_and_shows_what_is_folded(open_site):
     tab, home, _ = open_site("http", color_scheme="dark")
     visit(tab, home + "notebooks/14_scorecard.html")
     tab.emulate_media(media="print", color_scheme="dark")

@@ -1,16 +1,11 @@
 """The assignments: what students get, and that nbgrader marks right, empty and wrong answers as it should."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
+import assignments
 import nbformat
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-import assignments  # noqa: E402  (found by the line above)
+from project import ROOT, python
 
 NAMES = assignments.names()
 EACH = pytest.mark.parametrize("name", NAMES)
@@ -363,5 +358,5 @@ def test_a_course_with_submissions_is_not_overwritten(released, marked):
 
 def test_the_command_says_what_is_wrong(tmp_path):
     (tmp_path / "submitted").mkdir()
-    run = subprocess.run([sys.executable, ROOT / "tools" / "assignments.py", tmp_path], capture_output=True, text=True)
-    assert run.returncode == 1 and "without submissions" in run.stderr
+    run = python(assignments.__file__, tmp_path)
+    assert run.returncode == 1 and "without submissions" in run.stdout

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
-from site_builder import ROOT
-from test_browser import addresses, open_site  # noqa: F401  (fixtures)
+from project import ROOT
 
 from gaplib import gaussian, leakage
 from gaplib.book import explorer, paper

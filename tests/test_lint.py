@@ -1,9 +1,7 @@
-"""Style, layout and types of the code, and the hooks that run before a commit."""
+"""Style, layout, types and imports of the code, and the hooks that run before a commit."""
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -11,19 +9,11 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
+from project import ROOT, python, run, tracked
 
-ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
 COMMITTED = ROOT / "notebooks" / "03_binary_pdd.ipynb"
-
-
-def run(module, *arguments, cwd=ROOT, **environment):
-    """Run a tool of this environment; return the finished process with all its output in stdout."""
-    command = [sys.executable, "-m", module, *map(str, arguments)]
-    environment = os.environ | environment
-    return subprocess.run(
-        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
 
 
 # Ruff
@@ -31,15 +21,13 @@ def run(module, *arguments, cwd=ROOT, **environment):
 
 @pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=["mistakes", "layout"])
 def test_ruff_finds_nothing(command):
-    result = run("ruff", *command)
+    result = python("-m", "ruff", *command)
     assert result.returncode == 0, result.stdout
 
 
 def test_ruff_looks_at_everything():
-    listed = {Path(line).relative_to(ROOT) for line in run("ruff", "check", "--show-files").stdout.splitlines()}
-    tracked = subprocess.run(["git", "ls-files", "*.py", "*.ipynb"], cwd=ROOT, capture_output=True, text=True)
-    assert tracked.returncode == 0
-    assert {Path(line) for line in tracked.stdout.splitlines()} <= listed
+    lines = python("-m", "ruff", "check", "--show-files").stdout.splitlines()
+    assert set(map(Path, tracked("*.py", "*.ipynb"))) <= {Path(line).relative_to(ROOT) for line in lines}
 
 
 MISTAKES = {
@@ -54,29 +42,19 @@ MISTAKES = {
 @pytest.mark.parametrize("path", MISTAKES)
 def test_ruff_finds_mistakes(path):
     source, expected = MISTAKES[path]
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--output-format",
-        "concise",
-        "--stdin-filename",
-        ROOT / path,
-        "-",
-    ]
-    result = subprocess.run(command, input=source, cwd=ROOT, capture_output=True, text=True)
+    options = ["--output-format", "concise", "--stdin-filename", ROOT / path]
+    result = python("-m", "ruff", "check", *options, "-", input=source)
     assert set(re.findall(r": ([A-Z]+\d+) ", result.stdout)) == expected, result.stdout
 
 
 # Types
 
 
-def test_gaplib_has_no_type_error():
-    result = run("mypy")
+def test_library_tools_and_extensions_have_no_type_error():
+    result = python("-m", "mypy")
     assert result.returncode == 0, result.stdout
     files = int(re.search(r"in (\d+) source files", result.stdout)[1])
-    assert files == len(list((ROOT / "gaplib").rglob("*.py")))
+    assert files == sum(len(list((ROOT / folder).rglob("*.py"))) for folder in ("gaplib", "tools", "book/_ext"))
 
 
 PROGRAM = """
@@ -105,9 +83,8 @@ WRONG = {
 def test_the_types_that_a_user_sees(tmp_path):
     (tmp_path / "right.py").write_text(PROGRAM)
     (tmp_path / "wrong.py").write_text(PROGRAM + "\n".join(WRONG) + "\n")
-    result = run(
-        "mypy", "--config-file", ROOT / "pyproject.toml", "right.py", "wrong.py", cwd=tmp_path, MYPYPATH=str(ROOT)
-    )
+    files = ["right.py", "wrong.py"]
+    result = python("-m", "mypy", "--config-file", ROOT / "pyproject.toml", *files, cwd=tmp_path, MYPYPATH=str(ROOT))
     errors = re.findall(r"^(\w+)\.py:(\d+): error: .*\[([\w-]+)\]", result.stdout, re.MULTILINE)
     first = PROGRAM.count("\n") + 1
     # A wrong line may be wrong in more than one way.
@@ -120,22 +97,69 @@ def test_the_types_that_a_user_sees(tmp_path):
 
 def test_a_function_without_types_is_refused(tmp_path):
     (tmp_path / "new.py").write_text("def f(x):\n    return x\n")
-    result = run("mypy", "--config-file", ROOT / "pyproject.toml", "new.py", cwd=tmp_path)
+    result = python("-m", "mypy", "--config-file", ROOT / "pyproject.toml", "new.py", cwd=tmp_path)
     assert "[no-untyped-def]" in result.stdout
+
+
+# Imports
+
+LINT_IMPORTS = [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"]
+CONTRACTS = {contract["id"]: contract for contract in PROJECT["tool"]["importlinter"]["contracts"]}
+
+
+def test_imports_keep_every_contract():
+    result = run(*LINT_IMPORTS)
+    assert result.returncode == 0, result.stdout
+
+
+def test_every_public_module_has_a_layer():
+    names = {path.stem for path in (ROOT / "gaplib").iterdir() if path.suffix == ".py" or path.is_dir()}
+    layers = set(re.findall(r"\w+", " ".join(CONTRACTS["layers"]["layers"])))
+    assert {name for name in names if not name.startswith("_")} <= layers
+
+
+# A module and a line that breaks the contract.
+VIOLATIONS = {
+    "layers": ("leakage.py", "from gaplib import binary"),
+    "book": ("book/notebook.py", "from gaplib.book import sweep"),
+    "training": ("training/adversaries.py", "from gaplib.training import engine"),
+    "circles": ("training/samples.py", "from gaplib.training import train"),
+    "tensorflow": ("gaussian.py", "def late():\n    import tensorflow"),
+    "notebooks": ("jobs/__init__.py", "import papermill"),
+    "dask": ("book/sweep/plan.py", "from dask import delayed"),
+    "solvers": ("mechanisms.py", "import pulp"),
+}
+
+
+def test_every_contract_is_broken_once():
+    assert set(VIOLATIONS) == set(CONTRACTS)
+
+
+@pytest.mark.parametrize("contract", VIOLATIONS)
+def test_a_broken_contract_is_found(contract, tmp_path):
+    module, line = VIOLATIONS[contract]
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "gaplib", tmp_path / "gaplib")
+    with open(tmp_path / "gaplib" / module, "a") as file:
+        file.write(f"\n\n{line}\n")
+    result = run(*LINT_IMPORTS, "--contract", contract, cwd=tmp_path)
+    assert result.returncode != 0, result.stdout
+    assert f"{CONTRACTS[contract]['name']} BROKEN" in " ".join(result.stdout.split())
 
 
 # Hooks
 
 
 def test_hooks_come_from_the_lock_and_run_what_make_lint_runs():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert {"ruff", "mypy", "pre-commit"} <= {re.match(r"[\w-]+", line)[0] for line in extras["test"]}
+    extras = PROJECT["project"]["optional-dependencies"]["test"]
+    assert {"ruff", "mypy", "import-linter", "pre-commit"} <= {re.match(r"[\w-]+", line)[0] for line in extras}
     hooks = [hook for repo in HOOKS["repos"] for hook in repo["hooks"]]
     assert [repo["repo"] for repo in HOOKS["repos"]] == ["local"]
     assert all(hook["language"] == "system" and hook["entry"].startswith(".venv/bin/") for hook in hooks)
     (recipe,) = re.findall(r"^lint: env\n((?:\t.+\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     tools = {line.split("/")[1].split()[0] for line in recipe.splitlines()}
-    assert tools == {"ruff", "mypy"} and tools < {re.split(r"[/ ]", hook["entry"])[2] for hook in hooks}
+    assert tools == {"ruff", "mypy", "lint-imports"}
+    assert tools < {re.split(r"[/ ]", hook["entry"])[2] for hook in hooks}
 
 
 @pytest.fixture
@@ -146,14 +170,14 @@ def commit(tmp_path):
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / ".venv").symlink_to(sys.prefix)
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    assert run("git", "init", "-q", cwd=tmp_path).returncode == 0
 
     def commit(path):
-        subprocess.run(["git", "add", path], cwd=tmp_path, check=True)
+        assert run("git", "add", path, cwd=tmp_path).returncode == 0
         # A program that would fetch anything finds no way out.
         away = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY"), "http://127.0.0.1:9")
         arguments = ["run", "--color", "never", "--files", path]
-        return run("pre_commit", *arguments, cwd=tmp_path, PRE_COMMIT_HOME=str(tmp_path / "cache"), **away)
+        return python("-m", "pre_commit", *arguments, cwd=tmp_path, PRE_COMMIT_HOME=str(tmp_path / "cache"), **away)
 
     return commit
 

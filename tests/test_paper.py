@@ -1,21 +1,17 @@
 """The register of the paper's claims, the verdicts on them, and the files made from the notebooks' results."""
 
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import results as tool
+from project import ROOT
 
 from gaplib import binary, gaussian, leakage
 from gaplib.book import paper
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.book.chapters import claims, results
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-import results as tool  # noqa: E402  (found by the line above)
 
 REGISTER = paper.register()
 SCORED = REGISTER[REGISTER["kind"] != "cited"]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from bs4 import BeautifulSoup
-from site_builder import ROOT
+from project import ROOT
 
 from gaplib.book import paper
 

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from site_builder import ADDRESS, BASEURL, ROOT, run_site
+from project import ROOT
+from site_builder import ADDRESS, BASEURL, run_site
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
@@ -52,11 +53,6 @@ def test_config_has_only_keys_that_jupyter_book_knows():
     jupyter_book.config.validate_yaml(CONFIG, raise_on_errors=True)
 
 
-def test_a_misspelt_key_is_found():
-    misspelt = CONFIG | {"lunch_buttons": {}, "html": {"favico": "logo.svg"}}
-    assert list(unknown_keys(misspelt, known_keys())) == ["html.favico", "lunch_buttons"]
-
-
 def test_committed_settings():
     assert CONFIG["repository"]["url"] == "", "the public address is not known yet"
     assert CONFIG["html"]["baseurl"] == "", "nor is that of the site"
@@ -66,14 +62,6 @@ def test_committed_settings():
 def test_every_page_is_in_the_table_of_contents():
     found = [*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "book").glob("*.md")]
     assert sorted(PAGES) == sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in found)
-
-
-def test_every_public_module_is_in_the_reference():
-    folder = ROOT / "gaplib"
-    modules = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
-    modules |= {path.parent.name for path in folder.glob("*/__init__.py")}
-    listed = re.findall(r"automodule:: gaplib\.(\w+)", (ROOT / "book" / "api.md").read_text())
-    assert sorted(listed) == sorted(modules)
 
 
 @pytest.mark.parametrize("name", ["extra/mathjax", "reveal"])
@@ -135,12 +123,6 @@ def test_no_internal_link_is_broken(built_site, address):
                     problems.append(f"{page.name}: {reason}")
     assert seen > 500
     assert problems == []
-
-
-def test_broken_links_are_found(tmp_path):
-    page = tmp_path / "page.html"
-    page.write_text('<p id="here"></p>')
-    assert [bool(broken(page, link)) for link in ("page.html#here", "#here", "#gone", "gone.html")] == [0, 0, 1, 1]
 
 
 @pytest.mark.slow
@@ -260,13 +242,17 @@ def test_every_page_has_an_icon_for_every_browser(site):
     assert (site / "favicon.ico").read_bytes()[:4] == b"\0\0\1\0"  # what an icon file begins with
 
 
+PAGE_BYTES = 1.5e6  # with its figures: three seconds at 4 Mbit/s
+SITE_BYTES = 60e6  # small enough to be sent as a file
+
+
 @pytest.mark.slow
 def test_pages_are_light_enough(site):
     for name in PAGES:
         page = site / f"{name}.html"
         own = {page, *((page.parent / image["src"]).resolve() for image in soup(page).select("main img"))}
-        assert sum(path.stat().st_size for path in own) < 1.5e6, name
-    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 60e6
+        assert sum(path.stat().st_size for path in own) < PAGE_BYTES, name
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < SITE_BYTES
 
 
 # Titles and numbers

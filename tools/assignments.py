@@ -49,7 +49,7 @@ def make_course(course: Path) -> None:
         nbgrader(course, "generate_assignment", name, "--force")
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the course is made")
     course = parser.parse_args().folder.resolve()

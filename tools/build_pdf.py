@@ -2,10 +2,10 @@
 
 python tools/build_pdf.py    reads _build/html, which `make site` builds, and writes _build/gap.pdf
 
-All pages of the site become one document. So the browser itself numbers the pages and makes the links, each font is in
-the file once, and a formula is set as it is on the site. Solutions are open; the code that is folded away on the site,
-which draws figures, is left out. The PDF has no structure tags: with those of each letter of each formula it would be
-several times as large. Who reads by ear is better served by the site.
+All pages of the site become one document, so the browser numbers the pages and makes the links, embeds each font once,
+and sets every formula as on the site. Solutions are unfolded. Code that the site folds away, which draws figures, is
+left out. The PDF is not tagged: tags for every letter of every formula would make it several times as large. For a
+screen reader the site is the better choice.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import Destination, Fit, IndirectObject
 
@@ -30,8 +30,10 @@ STYLE = Path(__file__).with_name("pdf.css")
 WIDTH = 658  # pixels: what pdf.css leaves of the paper for text
 SHORT = 330  # pixels, a third of a page: a box up to this height is not divided
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# MathJax's copies of formulas for screen readers do not survive printing.
+PRINTING = "<script>MathJax.options.enableAssistiveMml = false; MathJax.options.enableMenu = false</script>"
 
-# What is wider than the page after all is drawn smaller, and short boxes stay whole. Runs in the page.
+# Runs in the page: shrinks what is wider than the text, and keeps short boxes on one page.
 FIT = """
 () => {
   const width = (e) => e.getBoundingClientRect().width;
@@ -49,6 +51,17 @@ FIT = """
 """.replace("SHORT", str(SHORT))
 
 
+def find_browser() -> str | None:
+    """Return the path of a browser that can print, or None."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def launch(playwright: Playwright, executable: str) -> Browser:
+    """Start a browser, without a window."""
+    # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
+    return playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+
+
 def parts(source: Path) -> list[tuple[str, list[str]]]:
     """Return the parts of the book, each a caption and the pages in reading order; the front page has no caption."""
     toc = yaml.safe_load((source / "_toc.yml").read_text())
@@ -59,34 +72,45 @@ def parts(source: Path) -> list[tuple[str, list[str]]]:
 
 
 def slug(page: str) -> str:
-    """Return the name that a page has inside the document."""
+    """Return the name of a page inside the document."""
     return page.replace("/", "-").replace("_", "-")
 
 
+def only(parent: Tag, selector: str) -> Tag:
+    """Return the first element that a selector finds.
+
+    Raises `ValueError` if there is none.
+    """
+    tag = parent.select_one(selector)
+    if tag is None:
+        raise ValueError(f"there must be an element {selector!r} in the page, got {str(parent)[:60]!r}")
+    return tag
+
+
 def chapter(site: Path, page: str, pages: list[str]) -> Tag:
-    """Return what a page of the site says, ready to be one chapter of many."""
+    """Return the text of a page of the site as one chapter of the document."""
     file = site / f"{page}.html"
-    content = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser").select_one("article.bd-article > section")
+    content = only(BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser"), "article.bd-article > section")
     for tag in content.select("a.headerlink, script, button, details.above-input, noscript"):
         if "gapExplorer" not in tag.text:  # its script draws the explorer, as it opens
             tag.decompose()
     for tag in content.select("details.below-input"):  # folded output
-        tag.summary.decompose()
+        only(tag, "summary").decompose()
         tag.unwrap()
     for tag in content.find_all("details"):
         tag["open"] = ""
     for tag in content.find_all(id=True):  # most pages have a summary, and most an id1
         tag["id"] = f"{slug(page)}--{tag['id']}"
     for tag in content.find_all("img"):
-        tag["src"] = (file.parent / unquote(tag["src"])).resolve().as_uri()
+        tag["src"] = (file.parent / unquote(str(tag["src"]))).resolve().as_uri()
     for tag in content.find_all("a", href=True):
-        target = inside(file, tag["href"], site, pages)
+        target = inside(file, str(tag["href"]), site, pages)
         if target is None:  # a file beside the pages
             tag.unwrap()
         else:
             tag["href"] = target
     content["id"] = slug(page)
-    content["class"] = ["chapter", *content.get("class", [])]
+    content["class"] = " ".join(["chapter", *content.get_attribute_list("class")])
     content["style"] = f"page: {slug(page)}"
     return content
 
@@ -110,7 +134,7 @@ def document(source: Path, site: Path) -> str:
     pages = [page for _, listed in parts(source) for page in listed]
     chapters = {page: chapter(site, page, pages) for page in pages}
     titles = {page: title(content) for page, content in chapters.items()}
-    # A browser only keeps the place of what is linked; these links make the outline, and are not seen.
+    # The outline needs the place of each section, and a browser keeps only the places of what is linked.
     marks = "".join(
         f"<a href='#{section['id']}'></a>" for content in chapters.values() for section in sections(content)
     )
@@ -125,7 +149,7 @@ def document(source: Path, site: Path) -> str:
 
 def title(content: Tag) -> str:
     """Return the heading of a chapter or of a section."""
-    return " ".join(content.find(["h1", "h2"]).get_text().split())
+    return " ".join(only(content, "h1, h2").get_text().split())
 
 
 def sections(content: Tag) -> list[Tag]:
@@ -134,7 +158,7 @@ def sections(content: Tag) -> list[Tag]:
 
 
 def front(source: Path, titles: dict[str, str], numbers: dict[str, int] | None = None) -> str:
-    """Return the cover and the contents, without the numbers of the pages until they are known."""
+    """Return the cover and the contents, with page numbers once they are known."""
     config = yaml.safe_load((source / "_config.yml").read_text())
     lines = []
     for caption, listed in parts(source):
@@ -153,7 +177,7 @@ def front(source: Path, titles: dict[str, str], numbers: dict[str, int] | None =
 
 
 def css_text(text: str) -> str:
-    """Return a text as it stands between the quotes of a style sheet."""
+    """Escape a text for the quotes of a style sheet."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -163,24 +187,24 @@ def head(source: Path, site: Path, style: str) -> str:
     file = site / f"{name}.html"
     soup = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
     tags = soup.select("link[rel=stylesheet]")
-    tags += [tag for tag in soup.find_all("script") if "MathJax" in tag.text or "tex-mml-chtml" in tag.get("src", "")]
+    scripts = soup.find_all("script")
+    tags += [tag for tag in scripts if "MathJax" in tag.text or "tex-mml-chtml" in str(tag.get("src", ""))]
     for tag in tags:
         for key in ("href", "src"):
             if tag.get(key):
-                tag[key] = (file.parent / urlsplit(tag[key]).path).resolve().as_uri()
-    # The copies of formulas for screen readers would not survive the printing.
-    tags.append("<script>MathJax.options.enableAssistiveMml = false; MathJax.options.enableMenu = false</script>")
+                tag[key] = (file.parent / urlsplit(str(tag[key])).path).resolve().as_uri()
     return f"""<!DOCTYPE html>
 <html lang="en" data-theme="light" data-mode="light">
-<head><meta charset="utf-8"><title>{soup.title.text.split(" — ")[-1]}</title>
+<head><meta charset="utf-8"><title>{only(soup, "title").text.split(" — ")[-1]}</title>
 {"".join(map(str, tags))}
+{PRINTING}
 <style>{STYLE.read_text()}{style}</style></head>"""
 
 
 def printed(browser: Browser, html: str, file: Path) -> bytes:
     """Return the PDF of a page.
 
-    Raises `RuntimeError` if the page asks for anything that is not on this machine, or is wider than the paper.
+    Raises `RuntimeError` if the page requests anything that is not on this machine, or is wider than the paper.
     """
     file.write_text(html, encoding="utf-8")
     tab = browser.new_page(viewport={"width": WIDTH, "height": 1000})
@@ -195,18 +219,29 @@ def printed(browser: Browser, html: str, file: Path) -> bytes:
     pdf = tab.pdf(prefer_css_page_size=True, print_background=True)
     tab.close()
     if foreign:
-        raise RuntimeError(f"the book asks for {foreign[0]}, which is not there")
+        raise RuntimeError(f"the book requests {foreign[0]}, which is not on this machine")
     if width > WIDTH + 2:  # borders are rounded to whole pixels
         raise RuntimeError(f"something in the book is {width} px wide, the text of a page {WIDTH}")
     return pdf
 
 
+def page_of(writer: PdfWriter, place: Destination) -> int:
+    """Return the page that a place is on, counted from 0.
+
+    Raises `ValueError` if it is on none.
+    """
+    number = writer.get_destination_page_number(place)
+    if number is None:
+        raise ValueError(f"{place.title} must be on a page of the document")
+    return number
+
+
 def with_numbers(browser: Browser, writer: PdfWriter, source: Path, site: Path, file: Path) -> None:
-    """Print the front again, with nothing to be seen but the numbers of the pages, and lay it over the first."""
+    """Print the front again with only the page numbers visible, and lay it over the first."""
     chapters = [entry for entry in writer.outline if not isinstance(entry, list)]
     pages = [page for _, listed in parts(source) for page in listed]
-    numbers = {page: writer.get_destination_page_number(at) + 1 for page, at in zip(pages, chapters, strict=True)}
-    titles = {page: at.title for page, at in zip(pages, chapters, strict=True)}
+    numbers = {page: page_of(writer, place) + 1 for page, place in zip(pages, chapters, strict=True)}
+    titles = {page: str(place.title) for page, place in zip(pages, chapters, strict=True)}
     hidden = """body { visibility: hidden } .entry span { visibility: visible } * { background: none !important }
         @page { @bottom-center { content: none } }"""
     html = f"{head(source, site, hidden)}<body>{front(source, titles, numbers)}</body></html>"
@@ -216,8 +251,8 @@ def with_numbers(browser: Browser, writer: PdfWriter, source: Path, site: Path, 
 
 def add_entry(writer: PdfWriter, text: str, place: Destination, parent: IndirectObject | None) -> IndirectObject:
     """Add a line to the outline."""
-    page = writer.get_destination_page_number(place)
-    return writer.add_outline_item(title=text, page_number=page, parent=parent, fit=Fit.xyz(left=0, top=place.top))
+    fit = Fit.xyz(left=0, top=place.top)
+    return writer.add_outline_item(title=text, page_number=page_of(writer, place), parent=parent, fit=fit)
 
 
 def add_outline(writer: PdfWriter, source: Path, site: Path) -> None:
@@ -233,11 +268,10 @@ def add_outline(writer: PdfWriter, source: Path, site: Path) -> None:
 
 def build(source: Path, site: Path, out: Path, executable: str) -> int:
     """Print the site into the file `out`; return the number of pages."""
-    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it finds browsers' tables of objects too short, and copes
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of the size of browsers' object tables, and copes
     file = out.with_suffix(".html")
     with sync_playwright() as playwright:
-        # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        browser = launch(playwright, executable)
         writer = PdfWriter(clone_from=io.BytesIO(printed(browser, document(source, site), file)))
         add_outline(writer, source, site)
         with_numbers(browser, writer, source, site, file)
@@ -255,7 +289,7 @@ def main() -> None:
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="folder of the built site")
     parser.add_argument("--out", type=Path, default=ROOT / "_build" / "gap.pdf", help="the PDF to write")
     args = parser.parse_args()
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    executable = find_browser()
     if executable is None:
         sys.exit(f"No browser to print with: install one of {', '.join(BROWSERS)}.")
     if not (args.site / "index.html").is_file():

@@ -1,54 +1,75 @@
 """Make the slides of the course, a deck for each session of the guide.
 
-python tools/slides.py    writes the decks and what they need into _build/slides, which is made anew
+python tools/slides.py    writes the decks and what they need into _build/slides, which is emptied first
 
-The guide, book/teaching.md, says which chapters a session has. The notebooks say what of them is on a slide: a cell
-with the slide type Slide begins one, a cell with the type `-` goes on with it, and a cell without a type is left out.
+The guide, book/teaching.md, lists the chapters of a session. The notebooks say what goes on a slide: a cell with the
+slide type Slide begins one, a cell with the type `-` continues it, and a cell without a type is left out.
 """
 
 import argparse
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 from nbconvert import SlidesExporter
-from pybtex.database import parse_file
+from pybtex.database import Entry, parse_file
 
 ROOT = Path(__file__).resolve().parent.parent
 THEOREMS = "theorem|lemma|proposition|corollary|definition"
 
 
-def sessions():
-    """Return the sessions of the guide: number, title, stems of the chapters, what a student can do afterwards."""
+class Session(NamedTuple):
+    """One session of the course.
+
+    Attributes
+    ----------
+    number : int
+    title : str
+    chapters : list of str
+        The names of their notebooks, in the order of the slides.
+    outcomes : str
+        What a student can do afterwards, a list in Markdown.
+    """
+
+    number: int
+    title: str
+    chapters: list[str]
+    outcomes: str
+
+
+def sessions() -> list[Session]:
+    """Return the sessions that the guide plans."""
     guide = (ROOT / "book" / "teaching.md").read_text()
-    parts = re.split(r"^### Session (\d+): (.+)$", guide, flags=re.MULTILINE)[1:]
+    pattern = (
+        r"^### Session (\d+): (.+)\n(?s:.+?)^Chapters: (.+)\n(?s:.+?)"
+        r"^\*\*Afterwards a student can\*\*\n\n((?:[- ].+\n)+)"
+    )
     return [
-        {
-            "number": int(number),
-            "title": title,
-            "chapters": re.findall(r"\{doc\}`/notebooks/(\w+)`", re.search(r"^Chapters: .+$", text, re.MULTILINE)[0]),
-            "outcomes": re.search(r"\*\*Afterwards a student can\*\*\n\n((?:[- ].+\n)+)", text)[1],
-        }
-        for number, title, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        Session(int(number), title, re.findall(r"\{doc\}`/notebooks/(\w+)`", chapters), outcomes)
+        for number, title, chapters, outcomes in re.findall(pattern, guide, re.MULTILINE)
     ]
 
 
-def notebook(stem):
+def notebook(stem: str) -> nbformat.NotebookNode:
+    """Read a chapter."""
     return nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4)
 
 
-def title_of(stem):
+def title_of(stem: str) -> str:
+    """Return the title of a chapter."""
     return notebook(stem).cells[0].source.split("\n", 1)[0].removeprefix("# ")
 
 
-def exercises(stem):
+def exercises(stem: str) -> list[tuple[str, str, str]]:
     """Return the exercises of a chapter as (title, grade, label)."""
     prose = "\n\n".join(cell.source for cell in notebook(stem).cells if cell.cell_type == "markdown")
     return re.findall(r"^:::\{exercise\} (.+) · ★+ (\w+)\n:label: (\S+)", prose, re.MULTILINE)
 
 
-def names():
+def names() -> dict[str, str]:
     """Return what a slide calls the things that a page links to: works, chapters, theorems, exercises."""
     found = {key: f"({author_and_year(work)})" for key, work in works().items()}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -61,17 +82,19 @@ def names():
     return found
 
 
-def works():
+def works() -> dict[str, Entry]:
+    """Return the works of the bibliography by their keys."""
     return parse_file(ROOT / "book" / "references.bib").entries
 
 
-def author_and_year(work):
+def author_and_year(work: Entry) -> str:
+    """Return how a slide cites a work."""
     last = [" ".join(person.prelast_names + person.last_names).strip("{}") for person in work.persons["author"]]
     who = last[0] if len(last) == 1 else " and ".join(last) if len(last) == 2 else f"{last[0]} et al."
     return f"{who}, {work.fields['year']}"
 
 
-def plain(source, names, numbers):
+def plain(source: str, names: dict[str, str], numbers: dict[str, int]) -> str:
     """Turn the MyST of a cell into what nbconvert understands; `numbers` are those of the deck's labelled formulas."""
     source = re.sub(r"^#+ ", "## ", source)
     source = re.sub(
@@ -99,13 +122,16 @@ def plain(source, names, numbers):
     return source
 
 
-def opening(source):
+def opening(source: str) -> str:
     """Return the first slide of a chapter: its title and its goals."""
-    title, goals = re.match(r"# (.+)\n(?s:.+)\*\*You will learn\*\*\n\n((?s:.+?))\n\n\*\*", source).groups()
+    match = re.match(r"# (.+)\n(?s:.+)\*\*You will learn\*\*\n\n((?s:.+?))\n\n\*\*", source)
+    if match is None:
+        raise ValueError(f"a chapter must open with its title and what it teaches, got {source[:60]!r}")
+    title, goals = match.groups()
     return f'<div class="opening">\n\n# {title}\n\n</div>\n\n{goals}'
 
 
-def shown(cell):
+def shown(cell: nbformat.NotebookNode) -> str:
     """Return a code cell as markdown: its code if the metadata asks for it, else its figure, else what it prints."""
     if cell.metadata.slideshow.get("code"):
         return f"```python\n{cell.source}\n```"
@@ -117,7 +143,7 @@ def shown(cell):
     return f"```text\n{''.join(output.text for output in cell.outputs).rstrip()}\n```"
 
 
-def chosen(stem):
+def chosen(stem: str) -> Iterator[tuple[str, str, str]]:
     """Yield id, slide type and MyST of the cells of a chapter that are on a slide; every slide gets a title."""
     section = ""
     for cell in notebook(stem).cells:
@@ -134,9 +160,9 @@ def chosen(stem):
         section = headings[-1] if headings else section
 
 
-def deck(session):
+def deck(session: Session) -> nbformat.NotebookNode:
     """Return the slides of one session as a notebook of markdown cells."""
-    slides = [cell for stem in session["chapters"] for cell in chosen(stem)]
+    slides = [cell for stem in session.chapters for cell in chosen(stem)]
     slides = [("first", "slide", first_slide(session)), *slides, ("last", "slide", last_slide(session))]
     labels = re.findall(r"\$\$ \((eq-[\w-]+)\)", "\n".join(source for _, _, source in slides))
     numbers, called, cells = {label: number for number, label in enumerate(labels, 1)}, names(), []
@@ -146,38 +172,39 @@ def deck(session):
         except (KeyError, ValueError) as error:
             raise ValueError(f"cell {name}: {error}") from error
         cells.append(nbformat.v4.new_markdown_cell(text, id=name, metadata={"slideshow": {"slide_type": kind}}))
-    title = f"Session {session['number']}: {session['title']}"
+    title = f"Session {session.number}: {session.title}"
     return nbformat.v4.new_notebook(cells=cells, metadata={"title": title})
 
 
-def first_slide(session):
-    chapters = "\n".join(f"- {title_of(stem)}" for stem in session["chapters"])
+def first_slide(session: Session) -> str:
+    """Return the title of a session, with its chapters."""
+    chapters = "\n".join(f"- {title_of(stem)}" for stem in session.chapters)
     return (
-        f'<div class="opening">\n\nGenerative adversarial privacy, session {session["number"]}\n\n'
-        f"# {session['title']}\n\n</div>\n\n{chapters}"
+        f'<div class="opening">\n\nGenerative adversarial privacy, session {session.number}\n\n'
+        f"# {session.title}\n\n</div>\n\n{chapters}"
     )
 
 
-def last_slide(session):
-    grades = {grade: [] for grade in ("easy", "medium", "hard")}
-    for stem in session["chapters"]:
+def last_slide(session: Session) -> str:
+    """Return what a student can do after a session, and the exercises by grade."""
+    grades: dict[str, list[str]] = {grade: [] for grade in ("easy", "medium", "hard")}
+    for stem in session.chapters:
         for title, grade, _ in exercises(stem):
             grades[grade].append(f"{title} ({int(stem[:2])})")
     lines = "\n".join(f"- *{grade}*: {'; '.join(titles)}" for grade, titles in grades.items())
-    return (
-        f"## What you can do now\n\n{session['outcomes']}\n\n**Exercises**, with the number of their chapter\n\n{lines}"
-    )
+    exercises_by_grade = f"**Exercises**, with the number of their chapter\n\n{lines}"
+    return f"## What you can do now\n\n{session.outcomes}\n\n{exercises_by_grade}"
 
 
-def write(out):
-    """Write all decks and what they need into the folder `out`, which is made anew, and return their paths."""
+def write(out: Path) -> list[Path]:
+    """Write all decks and what they need into the folder `out`, which is emptied first, and return their paths."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     exporter = SlidesExporter(template_file="slides.html.j2", extra_template_paths=[str(ROOT / "tools")])
     paths = []
     for session in sessions():
         page, _ = exporter.from_notebook_node(deck(session))
-        paths.append(out / f"session_{session['number']}.html")
+        paths.append(out / f"session_{session.number}.html")
         paths[-1].write_text(page)
     shutil.copytree(ROOT / "book" / "extra" / "mathjax", out / "mathjax")
     shutil.copytree(ROOT / "book" / "reveal", out / "reveal")
@@ -185,9 +212,9 @@ def write(out):
     return paths
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "slides", help="the folder to make anew")
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "slides", help="this folder is emptied first")
     for path in write(parser.parse_args().out):
         print(path)
 

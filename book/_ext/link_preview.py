@@ -8,10 +8,13 @@ import html
 import posixpath
 import re
 import textwrap
+from typing import Any
 from urllib.parse import urljoin
 from xml.sax.saxutils import escape
 
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
 
 PICTURE = "_images/pdd_tradeoff.png"  # of the front page, for pages that have none of their own
 SITEMAP = """<?xml version="1.0" encoding="utf-8"?>
@@ -21,7 +24,7 @@ SITEMAP = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
-def plain(node):
+def plain(node: nodes.Element) -> str:
     """Return the text of a paragraph or a title without citations and with its small formulas in letters."""
     text = re.sub(r"\s*\[[^\[\]]*, \d{4}\]", "", node.astext()).replace(r"\hat X", "X\u0302")
     text = re.sub(r"\\([A-Za-z]+)", lambda symbol: html.unescape(f"&{symbol[1]};"), text)
@@ -30,14 +33,14 @@ def plain(node):
     return text
 
 
-def description(doctree):
+def description(doctree: nodes.document) -> str:
     """Return the beginning of the first paragraph of running text on a page, if there is one."""
     paragraphs = (node for node in doctree.findall(nodes.paragraph) if isinstance(node.parent, nodes.section))
     first = next(paragraphs, None)
     return textwrap.shorten(plain(first), 200, placeholder=" …") if first is not None else ""
 
 
-def picture(doctree):
+def picture(doctree: nodes.document) -> tuple[str, str] | None:
     """Return the path in the site and the alternative text of the first PNG of a written page, if it has one."""
     for image in doctree.findall(nodes.image):
         if image["uri"].endswith(".png"):
@@ -45,7 +48,10 @@ def picture(doctree):
     return None
 
 
-def add_tags(app, pagename, templatename, context, doctree):
+def add_tags(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Put the tags into the head of a page."""
     if doctree is None:  # the search page
         return
     # The icon of browsers that cannot show the SVG one.
@@ -66,7 +72,8 @@ def add_tags(app, pagename, templatename, context, doctree):
     context["metatags"] += "\n".join(lines) + "\n"
 
 
-def write_sitemap(app, exception):
+def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
+    """Write the map of the site, and the file that leads search engines to it."""
     base = app.config.html_baseurl
     if exception is None and base and app.builder.format == "html":
         pages = (urljoin(base, f"{page}.html") for page in sorted(app.env.found_docs))
@@ -75,13 +82,14 @@ def write_sitemap(app, exception):
         (app.outdir / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {urljoin(base, 'sitemap.xml')}\n")
 
 
-def check_address(app, config):
-    # urljoin would drop the last part of an address that does not end with a slash.
+def check_address(app: Sphinx, config: Config) -> None:
+    """End the address of the site with a slash."""
+    # urljoin drops the last part of an address without one.
     if config.html_baseurl:
         config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
 
 
-def setup(app):
+def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", check_address)
     app.connect("html-page-context", add_tags)
     app.connect("build-finished", write_sitemap)

@@ -8,10 +8,15 @@ import csv
 import json
 import re
 from pathlib import Path
+from typing import cast
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.domains.std import StandardDomain
 from sphinx.util.docutils import SphinxDirective
+
+Row = dict[str, str]
 
 BOOK = Path(__file__).resolve().parent.parent
 # How the register of claims writes them in its column `where`, and what a claim only says to find its place by.
@@ -29,28 +34,30 @@ NAMES = {
 ROLES = {"thm": "prf:ref", "eq": "eq"}
 
 
-def read(name):
+def read(name: str) -> list[Row]:
+    """Return the rows of a data file of the book."""
     with open(BOOK / "data" / name, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def name_of(item):
+def name_of(item: Row) -> str:
     """Return what the paper calls an item."""
     kind = "Remark after Theorem" if item["kind"] == "remark" else item["kind"].title()
     return f"{kind} {item['number']}"
 
 
-def anchor_of(item):
+def anchor_of(item: Row) -> str:
+    """Return the address of an item on the page."""
     return f"paper-{item['kind']}-{item['number'].lower()}"
 
 
-def claims_of(item, claims):
+def claims_of(item: Row, claims: list[Row]) -> list[Row]:
     """Return the scored claims that name an item where they say what they are about."""
     return [claim for claim in claims if claim["kind"] != "cited" and names(claim["where"], item)]
 
 
-def names(where, item):
-    """Whether a place such as "Theorem 4, Eq. 41" or "Eqs. 22-24" names an item."""
+def names(where: str, item: Row) -> bool:
+    """Tell whether a place such as "Theorem 4, Eq. 41" or "Eqs. 22-24" names an item."""
     # Behind "after" or "before" stands only what a sentence is near to, but for the remarks.
     near = "" if item["kind"] == "remark" else "(?<!after )(?<!before )"
     for first, last in re.findall(rf"{near}\b{NAMES[item['kind']]} (\w+?)[a-d,]*\b(?:-(\d+))?", where):
@@ -60,14 +67,14 @@ def names(where, item):
     return False
 
 
-def headings(notebook):
+def headings(notebook: str) -> dict[str, str]:
     """Return the headings of a notebook by their anchors."""
     cells = json.loads((BOOK.parent / "notebooks" / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     return {nodes.make_id(heading): heading for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
-def place(target):
+def place(target: str) -> str:
     """Return the Markdown that leads to a place in the book, such as 03_binary_pdd#thm-pdd-value."""
     notebook, anchor = target.split("#")
     role = ROLES.get(anchor.split("-")[0])
@@ -78,15 +85,15 @@ def place(target):
     return f"{{doc}}`Chapter {int(notebook[:2])} </notebooks/{notebook}>`, {link}"
 
 
-def errata_of(claims):
+def errata_of(claims: list[Row]) -> list[str]:
     """Return the errata that concern some claims, each once."""
     return list(dict.fromkeys(claim["erratum"] for claim in claims if claim["erratum"]))
 
 
-def verdict(claims, told):
-    """Return the Markdown that says how many claims hold, with a link to the first, and the errata.
+def verdict(claims: list[Row], told: dict[tuple[str, str], list[str]]) -> str:
+    """Return the verdicts on some claims and their errata, in Markdown, with a link to the first claim.
 
-    Errata that an item further up has all told, as `told` knows by item, are said by a link to it.
+    `told` has the errata of the items above. Where all errata of such an item recur, a link to it replaces them.
     """
     if not claims:
         return "nothing to check"
@@ -110,13 +117,14 @@ class PaperIndex(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
 
-    def run(self):
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
         self.env.note_dependency(str(BOOK / "data" / "numbering.csv"))
         self.env.note_dependency(str(BOOK / "data" / "claims.csv"))
         claims = read("claims.csv")
         items = [item for item in read("numbering.csv") if item["kind"] in self.arguments[0].split()]
         lines = ["| in the paper | what it is | in this book | verdict |", "|---|---|---|---|"]
-        told = {}
+        told: dict[tuple[str, str], list[str]] = {}
         for item in items:
             found = claims_of(item, claims)
             places = "; ".join(map(place, item["book"].split()))
@@ -133,7 +141,7 @@ class PaperIndex(SphinxDirective):
         (table,) = box.findall(nodes.table)
         table["classes"].append("paper-index")
         (body,) = table.findall(nodes.tbody)
-        labels = self.env.get_domain("std")
+        labels = cast(StandardDomain, self.env.get_domain("std"))
         for row, item in zip(body, items, strict=True):
             row["ids"].append(anchor_of(item))
             labels.note_hyperlink_target(
@@ -142,6 +150,6 @@ class PaperIndex(SphinxDirective):
         return box.children
 
 
-def setup(app):
+def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("paper-index", PaperIndex)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

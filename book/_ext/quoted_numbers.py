@@ -4,24 +4,28 @@ import csv
 from pathlib import Path
 from statistics import mean
 
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
 DATA = Path(__file__).resolve().parent.parent / "data"
 
 
-def read(name):
+def read(name: str) -> list[dict[str, str]]:
+    """Return the rows of a result file."""
     with open(DATA / name, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def verdicts():
+def verdicts() -> dict[str, int | str]:
     """Return how many statements of the paper were scored, and how many got which verdict."""
     (row,) = (row for row in read("summary.csv") if row["part of the paper"] == "all")
     counts = {name.replace(" ", "_"): int(count) for name, count in row.items() if count.isdigit()}
     left_open = counts["not_reproduced"]
     words = {0: "none was", 1: "1 was"}.get(left_open, f"{left_open} were")
-    return counts | {"scored": sum(counts.values()), "left_open": f"{words} left open"}
+    return {**counts, "scored": sum(counts.values()), "left_open": f"{words} left open"}
 
 
-def excess():
+def excess() -> dict[str, int | str]:
     """Return how far accuracies are above the MAP optimum, on average over the paper's 36 Gaussian games, in points."""
     rows = [row for row in read("tables_2_to_5.csv") if row["quantity"] == "p_detect"]
     value = {(row["source"], row["dataset"], row["D"]): float(row["value"]) for row in rows}
@@ -34,16 +38,16 @@ def excess():
     return {f"excess_{name}": points(number) for name, number in means.items()} | {"games": len(games)}
 
 
-def points(number):
-    """Return a number with two decimals; one that would read 0.00 is not nothing, but small."""
+def points(number: float) -> str:
+    """Return a number with two decimals; 0.00 would read as none at all."""
     text = f"{number:.2f}"
     return "less than 0.01" if text == "0.00" else text
 
 
-def define(app, config):
+def define(app: Sphinx, config: Config) -> None:
     config.myst_substitutions = {**config.myst_substitutions, **verdicts(), **excess()}
 
 
-def setup(app):
+def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", define)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

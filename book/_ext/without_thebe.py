@@ -1,7 +1,11 @@
 """Keep Thebe off the pages: Jupyter Book loads it, for live code that we do not offer, from a foreign host."""
 
+from typing import Any
 
-def drop_scripts(app, pagename, templatename, context, doctree):
+from sphinx.application import Sphinx
+
+
+def drop_scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
     context["script_files"] = [
         script
         for script in context["script_files"]
@@ -9,7 +13,7 @@ def drop_scripts(app, pagename, templatename, context, doctree):
     ]
 
 
-def setup(app):
+def setup(app: Sphinx) -> dict[str, bool]:
     # Late: after Sphinx and the theme have added theirs.
     app.connect("html-page-context", drop_scripts, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

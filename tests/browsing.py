@@ -1,0 +1,70 @@
+"""What the tests of the site do in a browser."""
+
+# What is wrong with a page at one width, as a list of sentences. Runs in the page.
+INSPECT = r"""
+() => {
+  const problems = [];
+  const complain = (text, nodes) => nodes.length && problems.push(`${text}: ${nodes.slice(0, 3).join(" | ")}`);
+  const content = document.querySelector("main");
+  const all = (selector) => [...content.querySelectorAll(selector)];
+
+  if (document.documentElement.scrollWidth > innerWidth) {
+    problems.push(`page is ${document.documentElement.scrollWidth} px wide`);
+  }
+
+  complain("mathematics error", all("mjx-merror, [data-mjx-error]").map((e) => e.textContent));
+  complain("not typeset", all(".math").filter((e) => !e.querySelector("mjx-container")).map((e) => e.textContent));
+  const outOfReach = (e) => e.scrollWidth > e.clientWidth + 1 && /hidden|clip/.test(getComputedStyle(e).overflowX);
+  const cut = all("span.math, span.math > mjx-container").filter(outOfReach);
+  complain("formula cut off", cut.map((e) => e.textContent));
+  const texts = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
+  const raw = [];
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    const isCode = parentElement.closest("pre, code, script, style, mjx-container");
+    if (!isCode && /\\[()\[\]]|\$[^$]+\$|\$\$/.test(data)) raw.push(data);
+  }
+  complain("raw mathematics", raw);
+
+  complain("image not shown", all("img").filter((e) => !e.complete || !e.naturalWidth).map((e) => e.src));
+
+  // Contrast of text and ground as in WCAG 2.1, where 4.5 is the least for text.
+  const rgba = (color) => [...color.match(/[\d.]+/g).map(Number), 1].slice(0, 4);
+  const over = ([r, g, b, a], below) => [r, g, b].map((c, i) => a * c + (1 - a) * below[i]);
+  const ground = (e) => e ? over(rgba(getComputedStyle(e).backgroundColor), ground(e.parentElement)) : [255, 255, 255];
+  const light = (color) => {
+    const [r, g, b] = color.slice(0, 3).map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const pale = all("p, li, dt, td, figcaption, h1, h2, pre, mjx-container").filter((e) => {
+    const [a, b] = [rgba(getComputedStyle(e).color), ground(e)].map(light);
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
+  });
+  complain("hard to read", pale.map((e) => e.tagName + " " + e.textContent.trim().slice(0, 40)));
+  const figures = all(".cell_output img").filter((e) => getComputedStyle(e).backgroundColor !== "rgb(255, 255, 255)" &&
+    document.documentElement.dataset.theme === "dark");
+  complain("figure without white ground", figures.map((e) => e.src));
+  return problems;
+}
+"""
+
+
+def visit(tab, url):
+    """Open a page and wait for its mathematics."""
+    tab.goto(url)
+    tab.evaluate("window.MathJax && MathJax.startup.promise")  # a page without mathematics does not load MathJax
+
+
+def watch(tab):
+    """The list that gets what goes wrong in a tab from now on: errors of its scripts, warnings, failed requests."""
+    problems = []
+    tab.on("console", lambda m: problems.append(f"console: {m.text}") if m.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: problems.append(f"script error: {error}"))
+    tab.on("requestfailed", lambda request: problems.append(f"failed: {request.url}"))
+    return problems
+
+
+def pages_of(site):
+    """The pages of the built site, as paths in it; without the one at the root, which only leads on."""
+    found = {path.relative_to(site).as_posix() for path in site.rglob("*.html") if "_static" not in path.parts}
+    return sorted(found - {"index.html"})
