@@ -4,7 +4,7 @@ Every tensor has a leading game axis and losses are never mixed along it, so the
 own gradient, and Adam, which works elementwise, is an independent Adam for each game.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -83,6 +83,7 @@ def start(theta_p: tf.Tensor, theta_a: tf.Tensor) -> State:
     """Return the state before the first iteration, from the first parameters of both players, shapes (G, P)."""
 
     def unmoved(parameters: tf.Tensor) -> Player:
+        check_shape("the first parameters of a player in all games", parameters, (None, None))
         return Player(parameters, tf.zeros_like(parameters), tf.zeros_like(parameters))
 
     return State(unmoved(theta_p), unmoved(theta_a), tf.zeros(theta_p.shape[0]), tf.zeros_like(theta_p))
@@ -98,11 +99,23 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
     """
     loss_of = printed_loss if rules.as_printed else empirical_loss
 
+    def release_of(theta_p: tf.Tensor, batch: Batch, fixed: Fixed) -> Release:
+        outcomes, probability = rules.privatizer.release(theta_p, fixed.constants, batch)
+        check_shape("the outcomes of Privatizer.release", outcomes, (*batch.x.shape, None))
+        check_shape("the probability of Privatizer.release", probability, (None, None, None))
+        return Release(outcomes, probability)
+
+    def expected_distortion(theta_p: tf.Tensor, fixed: Fixed) -> tf.Tensor:
+        distortion = rules.privatizer.distortion(theta_p, fixed.constants)
+        check_shape("Privatizer.distortion", distortion, fixed.budget.shape)
+        return distortion
+
     def adversary_loss(theta_a: tf.Tensor, release: Release, batch: Batch, fixed: Fixed) -> tf.Tensor:
         x_hat = release.outcomes
         flat = tf.reshape(x_hat, [x_hat.shape[0], -1]) / fixed.release_unit
-        log_odds = tf.reshape(rules.adversary.log_odds(theta_a, flat), x_hat.shape)
-        return loss_of(log_odds, batch, release.probability, rules.alpha)
+        log_odds = rules.adversary.log_odds(theta_a, flat)
+        check_shape("Adversary.log_odds", log_odds, flat.shape)
+        return loss_of(tf.reshape(log_odds, x_hat.shape), batch, release.probability, rules.alpha)
 
     def distortion_of(release: Release, batch: Batch) -> tf.Tensor:
         """Return the distortion of this minibatch, with its noise."""
@@ -116,7 +129,7 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
         step_size = tf.where(t < schedule.T, schedule.learning_rate * decay, 0.0)
 
         # The adversary's turn: k steps down its own loss, at a fixed release.
-        release = rules.privatizer.release(state.privatizer.parameters, fixed.constants, batch)
+        release = release_of(state.privatizer.parameters, batch, fixed)
         adversary = state.adversary
         for j in range(rules.k):
             with tf.GradientTape() as tape:
@@ -129,9 +142,9 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
         with tf.GradientTape() as tape:
             theta_p = state.privatizer.parameters
             tape.watch(theta_p)
-            release = rules.privatizer.release(theta_p, fixed.constants, batch)
+            release = release_of(theta_p, batch, fixed)
             loss = adversary_loss(adversary.parameters, release, batch, fixed)
-            expected = rules.privatizer.distortion(theta_p, fixed.constants)
+            expected = expected_distortion(theta_p, fixed)
             distortion = distortion_of(release, batch) if rules.as_printed else expected
             violation = (distortion - fixed.budget) / fixed.violation_unit
             objective = -loss + rules.constraint.term(violation, state.multiplier, progress)
@@ -168,3 +181,9 @@ def adam(player: Player, gradient: tf.Tensor, step_size: tf.Tensor, t: tf.Tensor
     unbiased_mean, unbiased_square = mean / (1 - short**t), square / (1 - long**t)
     parameters = player.parameters - step_size * unbiased_mean / (tf.sqrt(unbiased_square) + 1e-8)
     return Player(parameters, mean, square)
+
+
+def check_shape(what: str, tensor: tf.Tensor, shape: Iterable[int | None]) -> None:
+    """Refuse what a player returns in another shape: it might broadcast, and train something else."""
+    if not tensor.shape.is_compatible_with(list(shape)):
+        raise ValueError(f"{what} must have shape {tuple(shape)}, got {tuple(tensor.shape)}")

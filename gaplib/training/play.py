@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaplib import _random
+from gaplib import _checks, _random
 from gaplib.training._tensorflow import tf
 from gaplib.training.engine import Fixed, Rules, Schedule, State, alternating_minimax, start
 from gaplib.training.games import Game, samples_of
@@ -91,7 +91,8 @@ def _entry(game: Game, seed: int, sample: Sample, privatizer: Privatizer) -> Ent
     budget = game.D / units.unit**2
     # Rounded, so that the adversary is asked for its belief as it was trained.
     release_unit = float(_tensor(privatizer.release_unit(sample, units, budget)))
-    return Entry(game, seed, sample, units, budget, release_unit, privatizer.constants(sample, units, game.kind))
+    constants = _checks.instance("Privatizer.constants", privatizer.constants(sample, units, game.kind), tuple)
+    return Entry(game, seed, sample, units, budget, release_unit, constants)
 
 
 def _start(entries: Sequence[Entry], rules: Rules) -> tuple[State, Fixed]:
