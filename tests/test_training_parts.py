@@ -159,7 +159,6 @@ def test_players_have_what_the_contracts_ask_for():
         (AugmentedLagrangian(), Constraint),
     ):
         check("player", player, contract)
-        assert isinstance(player, contract)
 
 
 def test_a_class_that_leaves_a_method_out_has_no_objects():

@@ -10,6 +10,7 @@ Whoever writes players of their own finds what they must have in `Privatizer` an
 
 from gaplib.training.adversaries import BinaryAdversary, NetworkAdversary
 from gaplib.training.constraints import AugmentedLagrangian, Penalty
+from gaplib.training.defaults import Setting
 from gaplib.training.encodings import PrivatizerOfBits, PrivatizerOfNumbers
 from gaplib.training.games import Game
 from gaplib.training.privatizers import AffinePrivatizer, BinaryPrivatizer
@@ -38,6 +39,7 @@ __all__ = [
     "Release",
     "Result",
     "Sample",
+    "Setting",
     "Units",
     "train",
 ]

@@ -16,7 +16,7 @@ TEST_RECORDS = 2000
 class Setting:
     """How a game is played.
 
-    Attributes
+    Parameters
     ----------
     privatizer : Privatizer
     adversary : Adversary

@@ -10,7 +10,7 @@ hashable, best as frozen dataclasses: games whose players are equal are played i
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from gaplib.training.samples import Sample
 class Units(NamedTuple):
     """What one game is measured in, so that its numbers are of order one and a step of .01 suits all data.
 
-    Attributes
+    Parameters
     ----------
     center : float
         The x that is zero in the game.
@@ -36,7 +36,7 @@ class Units(NamedTuple):
 class Batch(NamedTuple):
     """A minibatch of each game, in units of the game. A block of minibatches has one more axis, the first.
 
-    Attributes
+    Parameters
     ----------
     x, y : tf.Tensor, shape (G, R)
         Public and private data.
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
 class Release(NamedTuple):
     """What becomes of a minibatch.
 
-    Attributes
+    Parameters
     ----------
     outcomes : tf.Tensor, shape (G, R, O)
         The possible releases of each record, in units of the game.
@@ -85,7 +85,6 @@ class Mechanism(Protocol):
         """
 
 
-@runtime_checkable
 class Privatizer(Protocol):
     """A family of mechanisms that can be trained, and how it wants its data."""
 
@@ -213,6 +212,8 @@ class Privatizer(Protocol):
     def distortion(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...]) -> tf.Tensor:
         """Return the expected distortion over the training sample, differentiable in the parameters.
 
+        What ``as_printed`` holds to the budget instead is the squared error of a minibatch.
+
         Parameters
         ----------
         parameters : tf.Tensor, shape (G, P)
@@ -233,7 +234,7 @@ class Privatizer(Protocol):
         ----------
         parameters : numpy.ndarray, shape (P,)
         constants : tuple of numpy.ndarray
-            Those of this game, as `constants` gave them.
+            Those of this game, of the shapes that `constants` gave them.
         units : Units
 
         Returns
@@ -243,7 +244,6 @@ class Privatizer(Protocol):
         """
 
 
-@runtime_checkable
 class Adversary(Protocol):
     """A family of functions that can be trained to say from a release how likely Y = 1 is."""
 
@@ -277,7 +277,6 @@ class Adversary(Protocol):
         """
 
 
-@runtime_checkable
 class Constraint(Protocol):
     """How the privatizer is held to its budget: a term of its loss, and a multiplier that may change as it trains.
 

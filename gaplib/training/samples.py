@@ -14,7 +14,7 @@ BLOCK = 100  # minibatches that are made at once: steps of Algorithm 1 between t
 class Sample:
     """Training and test records of one game.
 
-    Attributes
+    Parameters
     ----------
     x, y : numpy.ndarray, shape (n,)
         Records to train on.

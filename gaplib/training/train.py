@@ -74,7 +74,7 @@ def train(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or a player of yours not as its contract asks.
     Interrupted
         On Ctrl-C, with the results of the games that were finished. It is a `KeyboardInterrupt`.
 
