@@ -2,13 +2,30 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import xlogy
+from scipy.stats import norm
 
-from gaplib import binary, gaussian, leakage
+from gaplib import _random, binary, gaussian, leakage
 from gaplib.models import BinaryModel, GaussianMixture
-from gaplib.training import AugmentedLagrangian, Game, Interrupted, Penalty, train
+from gaplib.training import (
+    Adversary,
+    AffinePrivatizer,
+    AugmentedLagrangian,
+    BinaryPrivatizer,
+    Game,
+    Interrupted,
+    NetworkAdversary,
+    Penalty,
+    PrivatizerOfNumbers,
+    Release,
+    train,
+)
+from gaplib.training._tensorflow import tf
 
 DATASETS = {
     1: GaussianMixture(prior=0.5, mu=3, var0=1, var1=1),
@@ -310,7 +327,7 @@ def test_own_data_is_copied():
 
 def test_an_interrupt_keeps_what_is_finished(monkeypatch):
     module = sys.modules["gaplib.training.train"]
-    play, calls = module._play, []
+    play, calls = module.play, []
 
     def interrupted(*arguments):
         calls.append(arguments)
@@ -318,7 +335,7 @@ def test_an_interrupt_keeps_what_is_finished(monkeypatch):
             raise KeyboardInterrupt
         return play(*arguments)
 
-    monkeypatch.setattr(module, "_play", interrupted)
+    monkeypatch.setattr(module, "play", interrupted)
     monkeypatch.setattr(module, "TOGETHER", 1)
     games = [Game(DATASETS[1], D, n=300) for D in (1, 2, 3, 4)]
     with pytest.raises(KeyboardInterrupt, match="2 of 4 games") as caught:
@@ -336,6 +353,172 @@ def test_a_diverging_game_is_named_and_spoils_no_other():
     assert results[0].diverged and results[0].mechanism is None and np.isnan(results[0].distortion)
     assert not results[1].diverged
     assert numbers(results[1]) == pytest.approx(numbers(train([good], seed=7, steps=50)[0]), abs=1e-4)  # rounding
+
+
+# Players of one's own, as CONTRIBUTING says
+
+
+@dataclass(frozen=True)
+class Eraser:
+    """Releases `value` in place of x, with a probability for each y."""
+
+    value: float
+    p0: float
+    p1: float
+
+    def privatize(self, x, y, seed):
+        uniform = _random.generator(seed, "Eraser.privatize").random(x.size)
+        return np.where(uniform < np.where(y == 1, self.p1, self.p0), self.value, x)
+
+
+@dataclass(frozen=True)
+class ErasingPrivatizer(PrivatizerOfNumbers):
+    def constants(self, sample, units, kind):
+        tie = [[1, 0], [0, 1]] if kind == "pdd" else [[1, 0], [1, 0]]
+        costs = [((sample.y == j) * (sample.x - units.center) ** 2).mean() for j in (0, 1)]
+        return np.array(tie), np.array(costs) / units.unit**2
+
+    def start(self, budget):
+        return np.full(2, -2.0)
+
+    def release(self, parameters, constants, batch):
+        p = tf.sigmoid(tf.linalg.matvec(constants[0], parameters))
+        erased = (1 - batch.y) * p[:, :1] + batch.y * p[:, 1:]
+        return Release(tf.stack([batch.x, 0 * batch.x], axis=2), tf.stack([1 - erased, erased], axis=2))
+
+    def distortion(self, parameters, constants):
+        return tf.reduce_sum(constants[1] * tf.sigmoid(tf.linalg.matvec(constants[0], parameters)), axis=1)
+
+    def mechanism(self, parameters, constants, units):
+        return Eraser(units.center, *(1 / (1 + np.exp(-constants[0] @ parameters))))
+
+
+@dataclass(frozen=True)
+class QuadraticAdversary(Adversary):
+    """The posterior of a mixture has quadratic log odds. What was erased, and lies at zero, has log odds of its own."""
+
+    def start(self, random):
+        return np.zeros(4)
+
+    def log_odds(self, parameters, x_hat):
+        a, b, c, at_0 = tf.split(parameters, 4, axis=1)
+        return tf.where(x_hat == 0, at_0, a + b * x_hat + c * x_hat**2)
+
+
+def erased_uncertainty(model, p):
+    """H(Y | Xhat) where Y = j is erased with probability p[j], for many p at once, shape (2, m)."""
+    line, step = np.linspace(-12, 12, 401, retstep=True)  # beyond it lies no mass; so smooth a sum is exact
+    mass = step * model.p_y[:, None] * norm.pdf(line, model.means[:, None], np.sqrt(model.variances)[:, None])
+    erased = p * model.p_y[:, None]
+    cells = np.concatenate([(1 - p)[..., None] * mass[:, None], erased[..., None]], axis=2)
+    total = cells.sum(axis=0)
+    return (xlogy(total, total) - xlogy(cells, cells).sum(axis=0)).sum(axis=1)
+
+
+def test_own_players_find_the_optimum():
+    model, D = GaussianMixture(0.75, 2, 1, 2), 2.0
+    players = {"privatizer": ErasingPrivatizer(), "adversary": QuadraticAdversary()}
+    pdd, pdi = train([Game(model, D, kind, **players) for kind in ("pdd", "pdi")], learning_rate=0.03, minibatch=500)
+    x, y = (part[:20_000] for part in model.sample(22_000, seed=0))
+    costs = np.array([((y == j) * (x - x.mean()) ** 2).mean() for j in (0, 1)])
+    equal = D / costs.sum()
+    assert pdi.mechanism.p0 == pdi.mechanism.p1 == pytest.approx(equal, rel=0.005)  # the study's bar for budgets
+
+    # Brute force along the budget of the sample.
+    p0 = np.linspace(0, 1, 1001)
+    tried = np.stack([p0, (D - costs[0] * p0) / costs[1]])
+    tried = tried[:, (tried[1] >= 0) & (tried[1] <= 1)]
+    uncertainty = erased_uncertainty(model, tried)
+    best = tried[:, uncertainty.argmax()]
+    learned = np.array([pdd.mechanism.p0, pdd.mechanism.p1])
+    # Along the budget the uncertainty is flat: what moves a thousandth of a nat moves a probability by .03.
+    assert learned == pytest.approx(best, abs=0.01)
+    missed, missed_by_equal = uncertainty.max() - erased_uncertainty(model, np.array([learned, [equal, equal]]).T)
+    # Half a per cent of the budget is worth .001 nats.
+    assert abs(missed) < 0.001 < 0.0025 < missed_by_equal
+    for result in (pdd, pdi):
+        assert result.distortion == pytest.approx(D, rel=0.005)
+        erased = model.p_y * [result.mechanism.p0, result.mechanism.p1]
+        # Three standard errors of a frequency among the 8,000 records that are erased.
+        assert result.belief(result.mechanism.value) == pytest.approx(erased[1] / erased.sum(), abs=0.015)
+
+
+def test_other_players_and_steps_find_the_same_optimum():
+    games = [
+        Game(DATASETS[4], 3, adversary=QuadraticAdversary()),
+        Game(BinaryModel.xor(0.5, 0.25), 0.1, adversary=NetworkAdversary(width=4)),
+    ]
+    mixture, bits = train(games, seed=0, learning_rate=0.02, minibatch=400, steps=2000)
+    accuracy, perfect = (
+        leakage.map_accuracy(DATASETS[4], mechanism) for mechanism in (mixture.mechanism, perfect_learner(games[0], 0))
+    )
+    assert accuracy == pytest.approx(perfect, abs=0.002)  # as with the paper's adversary
+    best = binary.optimal_mi(games[1].source, 0.1).value
+    assert leakage.mutual_information(games[1].source, bits.mechanism) == pytest.approx(best, abs=0.004)
+    for result in (mixture, bits):
+        assert result.distortion == pytest.approx(result.game.D, rel=0.005)
+
+
+def test_numbers_are_for_bits_too():
+    x, y = BinaryModel.xor(0.5, 0.25).sample(2000, seed=0)
+    (result,) = train([Game((x, y), 0.1, privatizer=AffinePrivatizer(), adversary=NetworkAdversary())], steps=500)
+    assert type(result.mechanism).__name__ == "AffineGaussian" and not result.diverged
+
+
+def test_equal_players_share_a_program(monkeypatch):
+    module = sys.modules["gaplib.training.train"]
+    played = []
+
+    def play(program, games, advance):
+        played.append((program.rules.adversary.width, len(games)))
+        return [SimpleNamespace(diverged=False) for _ in games]
+
+    monkeypatch.setattr(module, "play", play)
+    adversaries = [NetworkAdversary(5), NetworkAdversary(6), NetworkAdversary(5), None]
+    train([Game(DATASETS[1], D, n=300, adversary=adversary) for D, adversary in enumerate(adversaries)])
+    assert played == [(5, 2), (6, 1), (16, 1)]
+
+
+def test_what_the_paper_takes_is_only_a_default():
+    game = Game(DATASETS[1], 2, n=300)
+    said = Game(DATASETS[1], 2, n=300, privatizer=AffinePrivatizer(), adversary=NetworkAdversary(16))
+    settings = {"constraint": AugmentedLagrangian(), "learning_rate": 0.01, "minibatch": 200}
+    silent, spoken = train([game], steps=20)[0], train([said], steps=20, **settings)[0]
+    assert numbers(silent).tobytes() == numbers(spoken).tobytes()
+
+
+class Flat(ErasingPrivatizer):
+    def release(self, parameters, constants, batch):
+        return Release(batch.x, tf.ones([1, 1, 1]))
+
+
+class Scalar(ErasingPrivatizer):
+    def distortion(self, parameters, constants):
+        return tf.reduce_sum(parameters)
+
+
+class Bare(ErasingPrivatizer):
+    def constants(self, sample, units, kind):
+        return np.zeros(2)
+
+
+class Constant(QuadraticAdversary):
+    def log_odds(self, parameters, x_hat):
+        return parameters[:, :1]
+
+
+@pytest.mark.parametrize(
+    ("player", "error", "message"),
+    [
+        ({"privatizer": Flat()}, ValueError, r"Privatizer.release must have shape \(1, 100, None\), got \(1, 100\)"),
+        ({"privatizer": Scalar()}, ValueError, r"Privatizer.distortion must have shape \(1,\), got \(\)"),
+        ({"privatizer": Bare()}, TypeError, "Privatizer.constants must be a tuple"),
+        ({"adversary": Constant()}, ValueError, r"Adversary.log_odds must have shape \(1, 100\), got \(1, 1\)"),
+    ],
+)
+def test_what_a_player_returns_in_another_shape_is_not_broadcast(player, error, message):
+    with pytest.raises(error, match=message):
+        train([Game(DATASETS[1], 1, n=100, **player)], steps=1)
 
 
 GAME = Game(DATASETS[1], 1)
@@ -371,6 +554,27 @@ GAME = Game(DATASETS[1], 1)
         (lambda: train([GAME], steps=0), ValueError, "steps must be"),
         (lambda: train([GAME], as_printed=1), TypeError, "as_printed must be"),
         (lambda: train([GAME], progress="yes"), TypeError, "progress must be"),
+        (lambda: train([GAME], learning_rate=0), ValueError, "learning_rate must be"),
+        (lambda: train([GAME], minibatch=0), ValueError, "minibatch must be"),
+        (lambda: train([GAME], minibatch=2.5), TypeError, "minibatch must be"),
+        (
+            lambda: Game(DATASETS[1], 1, privatizer="affine"),
+            TypeError,
+            "privatizer must be a Privatizer.* has no units",
+        ),
+        (
+            lambda: Game(DATASETS[1], 1, privatizer=NetworkAdversary()),
+            TypeError,
+            "privatizer must be.* has no .*release",
+        ),
+        (
+            lambda: Game(DATASETS[1], 1, adversary=NetworkAdversary),
+            TypeError,
+            r"adversary .* write NetworkAdversary\(\)",
+        ),
+        (lambda: train([Game(DATASETS[1], 1, privatizer=BinaryPrivatizer())]), ValueError, "privatizer must be one of"),
+        (lambda: train([GAME], constraint=Penalty), TypeError, r"constraint .* write Penalty\(\)"),
+        (lambda: NetworkAdversary(width=0), ValueError, "width must be"),
         (lambda: Penalty(first=0), ValueError, "first must be"),
         (lambda: AugmentedLagrangian(rate=0), ValueError, "rate must be"),
     ],

@@ -6,12 +6,24 @@ import pytest
 from gaplib import losses
 from gaplib.mechanisms import AffineGaussian, BinaryKernel
 from gaplib.models import BinaryModel, GaussianMixture
-from gaplib.training import AugmentedLagrangian, Penalty
+from gaplib.training import (
+    AffinePrivatizer,
+    AugmentedLagrangian,
+    Batch,
+    BinaryAdversary,
+    BinaryPrivatizer,
+    NetworkAdversary,
+    Penalty,
+    Sample,
+    Units,
+)
 from gaplib.training._tensorflow import THREADS, tf
-from gaplib.training.engine import LEARNING_RATE, MEMORIES, Batch, Player, adam
+from gaplib.training.defaults import LEARNING_RATE
+from gaplib.training.encodings import CELLS
+from gaplib.training.engine import MEMORIES, Player, adam
 from gaplib.training.losses import alpha_loss, empirical_loss, printed_loss
-from gaplib.training.privatizers import CELLS, AffinePrivatizer, BinaryPrivatizer
-from gaplib.training.samples import BLOCK, Draws
+from gaplib.training.protocols import Adversary, Constraint, Privatizer, check
+from gaplib.training.samples import BLOCK, minibatches
 
 RNG = np.random.default_rng(0)
 
@@ -67,68 +79,123 @@ def test_price_is_the_slope_of_the_term(constraint):
 
 def test_the_multiplier_rises_and_falls_but_not_below_zero():
     constraint = AugmentedLagrangian(1.0, 1.0, rate=0.1)
-    moved = constraint.update(tf.constant([0.5, 0.5, 0.01]), tf.constant([1.0, -1.0, -1.0]), 0.0).numpy()
+    moved = constraint.update(tf.constant([1.0, -1.0, -1.0]), tf.constant([0.5, 0.5, 0.01]), 0.0).numpy()
     assert moved == pytest.approx([0.6, 0.4, 0.0])
 
 
-def test_binary_release_and_distortion_are_those_of_the_kernel():
-    model, parameters = BinaryModel([[0.1, 0.2], [0.3, 0.4]]), RNG.normal(size=4)
+def in_one_game(parameters, constants):
+    """The parameters and the constants of a game as the engine holds them: single precision, and a game axis."""
+    return tf.constant([parameters], tf.float32), tuple(tf.constant([part], tf.float32) for part in constants)
+
+
+def sample_of(x, y):
+    x, y = np.array(x), np.array(y)
+    return Sample(x, y, x[:0], y[:0])
+
+
+@pytest.mark.parametrize("kind", ["pdd", "pdi"])
+def test_binary_release_and_distortion_are_those_of_the_kernel(kind):
+    sample = sample_of([0, 0, 0, 1, 1, 1, 1, 1, 1, 1], [0, 1, 1, 0, 0, 0, 1, 1, 1, 1])
+    model, parameters = BinaryModel.from_sample(sample.x, sample.y), RNG.normal(size=4)
     privatizer = BinaryPrivatizer()
-    kernel = privatizer.mechanism(parameters, 1.0)
-    assert isinstance(kernel, BinaryKernel)
-    theta, law = tf.constant([parameters], tf.float32), tf.constant([model.joint.ravel()], tf.float32)
-    assert privatizer.distortion(theta, law).numpy()[0] == pytest.approx(kernel.distortion(model), rel=1e-5)
-    batch = Batch(tf.constant(CELLS[None, :, 0]), tf.constant(CELLS[None, :, 1]), None, law)
-    x_hat, chance = (part.numpy()[0] for part in privatizer.release(theta, batch))
+    units = privatizer.units(sample)
+    constants = privatizer.constants(sample, units, kind)
+    kernel = privatizer.mechanism(parameters, constants, units)
+    assert isinstance(kernel, BinaryKernel) and (kind == "pdi") == (
+        kernel.s00 == kernel.s01 and kernel.s10 == kernel.s11
+    )
+    theta, known = in_one_game(parameters, constants)
+    assert privatizer.distortion(theta, known).numpy()[0] == pytest.approx(kernel.distortion(model), rel=1e-5)
+    encode = privatizer.encoder(sample, units, RNG)
+    batch = Batch(*(tf.constant(part, tf.float32) for part in encode(np.arange(10)[None])))  # the whole sample
+    x_hat, probability = (part.numpy()[0] for part in privatizer.release(theta, known, batch))
     released = np.zeros((2, 2))
     for cell, (_, y) in enumerate(CELLS.astype(int)):
         for outcome in (0, 1):
-            released[int(x_hat[cell, outcome]), y] += model.joint.ravel()[cell] * chance[cell, outcome]
+            released[int(x_hat[cell, outcome]), y] += batch.weight[0, cell] * probability[cell, outcome]
     assert released == pytest.approx(kernel.released(model), rel=1e-5)
 
 
-def test_affine_release_and_distortion_are_those_of_the_mechanism():
-    model, parameters, unit = GaussianMixture(0.75, 3, 4, 1), np.array([0.5, 0.2, 1.1, -0.3]), 2.0
+@pytest.mark.parametrize(
+    ("kind", "learned", "released"),
+    [
+        ("pdd", AffineGaussian(1.0, 0.4, 2.2, 0.6), [1.0, -0.4, -0.4 - 0.6, -0.4 - 0.6]),
+        ("pdi", AffineGaussian(1.0, -1.0, 2.2, 2.2), [1.0, 1.0, 1.0 + 2.2, 1.0 + 2.2]),
+    ],
+)
+def test_affine_release_and_distortion_are_those_of_the_mechanism(kind, learned, released):
+    sample, parameters, unit = sample_of([1.0, 5.0, 3.0, 9.0], [0, 1, 1, 1]), np.array([0.5, 0.2, 1.1, -0.3]), 2.0
     privatizer = AffinePrivatizer()
-    mechanism = privatizer.mechanism(parameters, unit)
-    assert mechanism == AffineGaussian(1.0, 0.4, 2.2, 0.6)
-    theta = tf.constant([parameters], tf.float32)
-    distortion = unit**2 * privatizer.distortion(theta, tf.constant([model.p_y], tf.float32)).numpy()[0]
-    assert distortion == pytest.approx(mechanism.distortion(model), rel=1e-6)
-    y, noise = np.array([[0, 1, 0, 1]]), np.array([[0, 0, 1, 1]])
-    batch = Batch(*(tf.constant(part, tf.float32) for part in (np.zeros((1, 4)), y, noise, np.full((1, 4), 0.25))))
-    x_hat, chance = privatizer.release(theta, batch)
-    assert unit * x_hat.numpy().ravel() == pytest.approx([1.0, -0.4, 1.0 + 2.2, -0.4 - 0.6])
-    assert (chance.numpy() == 1).all()
+    constants = privatizer.constants(sample, privatizer.units(sample), kind)
+    mechanism = privatizer.mechanism(parameters, constants, Units(0.0, unit))
+    assert mechanism == learned
+    theta, known = in_one_game(parameters, constants)
+    distortion = unit**2 * privatizer.distortion(theta, known).numpy()[0]
+    assert distortion == pytest.approx(mechanism.distortion(GaussianMixture(0.75, 3, 4, 1)), rel=1e-6)
+    x, noise, weight = np.zeros((1, 4)), np.array([[0, 0, 1, 1]]), np.full((1, 4), 0.25)
+    batch = Batch(*(tf.constant(part, tf.float32) for part in (x, sample.y[None], noise, weight)))
+    x_hat, probability = privatizer.release(theta, known, batch)
+    assert unit * x_hat.numpy().ravel() == pytest.approx(released)
+    assert (probability.numpy() == 1).all()
+
+
+def test_numbers_are_encoded_in_units_of_the_game():
+    sample = sample_of([1.0, 5.0, 3.0, 9.0], [0, 1, 1, 1])
+    privatizer = AffinePrivatizer()
+    rows = np.array([[3, 0], [1, 1]])
+    batch = privatizer.encoder(sample, privatizer.units(sample), np.random.default_rng(5))(rows)
+    assert batch.x == pytest.approx(3 * (sample.x[rows] - 4.5) / sample.x.std(), rel=1e-6)  # single precision
+    assert (batch.y == sample.y[rows]).all() and (batch.weight == 0.5).all()
+    assert (batch.noise == np.random.default_rng(5).standard_normal((2, 2), np.float32)).all()
+
+
+def test_players_have_what_the_contracts_ask_for():
+    for player, contract in (
+        (BinaryPrivatizer(), Privatizer),
+        (AffinePrivatizer(), Privatizer),
+        (BinaryAdversary(), Adversary),
+        (NetworkAdversary(), Adversary),
+        (Penalty(), Constraint),
+        (AugmentedLagrangian(), Constraint),
+    ):
+        check("player", player, contract)
+
+
+def test_a_class_that_leaves_a_method_out_has_no_objects():
+    class Speechless(Adversary):
+        def start(self, random):
+            return np.zeros(1)
+
+    with pytest.raises(TypeError, match="log_odds"):
+        Speechless()
 
 
 def test_printed_loss_is_the_smaller_one():
     batch = Batch(None, tf.constant([[0.0, 1.0]]), None, tf.constant([[0.4, 0.6]]))
-    log_odds, chance = tf.constant([[[-1.0, 2.0], [-1.0, 2.0]]]), tf.constant([[[0.7, 0.3], [0.2, 0.8]]])
+    log_odds, probability = tf.constant([[[-1.0, 2.0], [-1.0, 2.0]]]), tf.constant([[[0.7, 0.3], [0.2, 0.8]]])
     of_1 = 1 / (1 + np.exp([1.0, -2.0]))
     exact = -0.4 * (0.7 * np.log(1 - of_1[0]) + 0.3 * np.log(1 - of_1[1]))
     exact -= 0.6 * (0.2 * np.log(of_1[0]) + 0.8 * np.log(of_1[1]))
     averaged = -0.4 * np.log(1 - of_1 @ [0.7, 0.3]) - 0.6 * np.log(of_1 @ [0.2, 0.8])
-    assert empirical_loss(log_odds, batch, chance, 1).numpy() == pytest.approx([exact], rel=1e-5)
-    assert printed_loss(log_odds, batch, chance, 1).numpy() == pytest.approx([averaged], rel=1e-5)
+    assert empirical_loss(log_odds, batch, probability, 1).numpy() == pytest.approx([exact], rel=1e-5)
+    assert printed_loss(log_odds, batch, probability, 1).numpy() == pytest.approx([averaged], rel=1e-5)
     assert averaged < exact
 
 
 def test_each_pass_uses_every_record_once():
-    draws = Draws(seed=0, n=20_000, noise=True)
-    records, noise = draws.next_block()
-    assert records.shape == noise.shape == (BLOCK, 200)
-    assert (np.sort(records.ravel()) == np.arange(20_000)).all()
-    later, other = draws.next_block()
-    assert (np.sort(later.ravel()) == np.arange(20_000)).all() and (later != records).any()
-    # Six standard errors of a mean, and of a correlation, of 20,000 normal numbers.
-    assert abs(noise.mean()) < 6 / np.sqrt(20_000)
-    assert abs(np.corrcoef(noise.ravel(), other.ravel())[0, 1]) < 6 / np.sqrt(20_000)
+    order = minibatches(seed=0, n=20_000, size=200)
+    first, later = next(order), next(order)
+    for block in (first, later):
+        assert block.shape == (BLOCK, 200) and (np.sort(block.ravel()) == np.arange(20_000)).all()
+    assert (first != later).any()
 
 
-def test_small_samples_are_their_own_minibatch():
-    records, _ = Draws(seed=0, n=7, noise=False).next_block()
-    assert records.shape == (BLOCK, 7) and (np.sort(records, axis=1) == np.arange(7)).all()
+@pytest.mark.parametrize(("size", "in_a_pass"), [(3, 6), (7, 7)])
+def test_what_does_not_fill_a_minibatch_is_left_out_of_the_pass(size, in_a_pass):
+    block = next(minibatches(seed=0, n=7, size=size))
+    assert block.shape == (BLOCK, size)
+    passes = block[: BLOCK // 2 * 2].reshape(-1, in_a_pass)
+    assert (np.diff(np.sort(passes), axis=1) > 0).all()  # no record twice
 
 
 def test_one_thread():

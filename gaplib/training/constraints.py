@@ -1,17 +1,14 @@
-"""How the privatizer is held to its budget: the penalty and the augmented Lagrangian method.
-
-Both add a term to the privatizer's loss that depends on the violation, the distortion minus the budget D. Violations
-are measured in units of the budget (`Privatizer.scale`), so that one schedule serves every D.
-"""
+"""How the privatizer is held to its budget: the penalty and the augmented Lagrangian method."""
 
 from dataclasses import dataclass
 
 from gaplib import _checks
 from gaplib.training._tensorflow import tf
+from gaplib.training.protocols import Constraint
 
 
 @dataclass(frozen=True)
-class Penalty:
+class Penalty(Constraint):
     """The penalty method (Equation 13 of the paper): the term ``rho * max(0, violation)``.
 
     The optimum keeps the budget as soon as rho exceeds the price of distortion there; it need not tend to infinity.
@@ -38,62 +35,20 @@ class Penalty:
         _check_schedule(self)
 
     def term(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return what is added to the privatizer's loss.
-
-        Parameters
-        ----------
-        violation : tf.Tensor, shape (G,)
-            Of each game: the distortion minus the budget, in units of the budget.
-        multiplier : tf.Tensor, shape (G,)
-            The price of distortion until now.
-        progress : tf.Tensor
-            How much of the training is over, from 0 to 1.
-
-        Returns
-        -------
-        tf.Tensor, shape (G,)
-        """
+        """Return rho times the violation, and nothing within the budget."""
         return _coefficient(self, progress) * tf.maximum(violation, 0.0)
 
     def price(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the derivative of `term`: what one more unit of violation costs.
-
-        Parameters
-        ----------
-        violation : tf.Tensor, shape (G,)
-            Of each game: the distortion minus the budget, in units of the budget.
-        multiplier : tf.Tensor, shape (G,)
-            The price of distortion until now.
-        progress : tf.Tensor
-            How much of the training is over, from 0 to 1.
-
-        Returns
-        -------
-        tf.Tensor, shape (G,)
-        """
+        """Return rho, and nothing within the budget."""
         return tf.where(violation > 0, _coefficient(self, progress), 0.0)
 
-    def update(self, multiplier: tf.Tensor, violation: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the multiplier of the next step; the penalty method leaves it as it is.
-
-        Parameters
-        ----------
-        multiplier : tf.Tensor, shape (G,)
-            The price of distortion until now.
-        violation : tf.Tensor, shape (G,)
-            Of each game: the distortion minus the budget, in units of the budget.
-        progress : tf.Tensor
-            How much of the training is over, from 0 to 1.
-
-        Returns
-        -------
-        tf.Tensor, shape (G,)
-        """
+    def update(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Leave the multiplier as it is: the penalty method has none."""
         return multiplier
 
 
 @dataclass(frozen=True)
-class AugmentedLagrangian:
+class AugmentedLagrangian(Constraint):
     """The augmented Lagrangian method (Equation 14 of the paper) with the slack held at delta >= 0.
 
     With the multiplier's sign such that it is the price of distortion, and the best slack put in, the term is
@@ -127,58 +82,16 @@ class AugmentedLagrangian:
             raise ValueError(f"rate must be a number in (0, 1], got {self.rate!r}")
 
     def term(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return what is added to the privatizer's loss.
-
-        Parameters
-        ----------
-        violation : tf.Tensor, shape (G,)
-            Of each game: the distortion minus the budget, in units of the budget.
-        multiplier : tf.Tensor, shape (G,)
-            The price of distortion until now.
-        progress : tf.Tensor
-            How much of the training is over, from 0 to 1.
-
-        Returns
-        -------
-        tf.Tensor, shape (G,)
-        """
+        """Return the term above."""
         price = self.price(violation, multiplier, progress)
         return (price**2 - multiplier**2) / (2 * _coefficient(self, progress))
 
     def price(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the derivative of `term`: what one more unit of violation costs.
-
-        Parameters
-        ----------
-        violation : tf.Tensor, shape (G,)
-            Of each game: the distortion minus the budget, in units of the budget.
-        multiplier : tf.Tensor, shape (G,)
-            The price of distortion until now.
-        progress : tf.Tensor
-            How much of the training is over, from 0 to 1.
-
-        Returns
-        -------
-        tf.Tensor, shape (G,)
-        """
+        """Return the multiplier plus rho times the violation, at least zero."""
         return tf.maximum(multiplier + _coefficient(self, progress) * violation, 0.0)
 
-    def update(self, multiplier: tf.Tensor, violation: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
-        """Return the multiplier of the next step.
-
-        Parameters
-        ----------
-        multiplier : tf.Tensor, shape (G,)
-            The price of distortion until now.
-        violation : tf.Tensor, shape (G,)
-            Of each game: the distortion minus the budget, in units of the budget.
-        progress : tf.Tensor
-            How much of the training is over, from 0 to 1.
-
-        Returns
-        -------
-        tf.Tensor, shape (G,)
-        """
+    def update(self, violation: tf.Tensor, multiplier: tf.Tensor, progress: tf.Tensor) -> tf.Tensor:
+        """Move the multiplier by a fraction of the way to the price, at least zero."""
         return tf.maximum(multiplier + self.rate * _coefficient(self, progress) * violation, 0.0)
 
 

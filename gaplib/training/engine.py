@@ -4,7 +4,7 @@ Every tensor has a leading game axis and losses are never mixed along it, so the
 own gradient, and Adam, which works elementwise, is an independent Adam for each game.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,25 +12,38 @@ from typing import NamedTuple
 import numpy as np
 
 from gaplib.training._tensorflow import tf
-from gaplib.training.adversaries import BinaryAdversary, NetworkAdversary
-from gaplib.training.constraints import AugmentedLagrangian, Penalty
 from gaplib.training.losses import empirical_loss, printed_loss
-from gaplib.training.privatizers import AffinePrivatizer, BinaryPrivatizer
+from gaplib.training.protocols import Adversary, Batch, Constraint, Privatizer, Release
 from gaplib.training.samples import BLOCK
 
-LEARNING_RATE = 0.01  # Adam's, for both players (Section 4.3 of the paper)
 # The longer of Adam's two memories. With the usual .999 one large gradient slows a parameter for 1000 steps, a third
 # of the whole run.
 MEMORIES = (0.9, 0.99)
 
 
-class Batch(NamedTuple):
-    """A minibatch of each game, shapes (G, R): records, noise for the privatizer, weights that sum to one."""
+@dataclass(frozen=True)
+class Rules:
+    """What all games of one compiled program share.
 
-    x: tf.Tensor
-    y: tf.Tensor
-    noise: tf.Tensor
-    weight: tf.Tensor
+    Attributes
+    ----------
+    privatizer, adversary, constraint
+        See `protocols`.
+    alpha : float
+        Of the adversary's loss; 1 is log-loss.
+    k : int
+        Steps of the adversary for each step of the privatizer.
+    as_printed : bool
+        Constrain the minibatch's distortion rather than the expected one, average the belief rather than the loss,
+        and never shorten the step.
+    """
+
+    privatizer: Privatizer
+    adversary: Adversary
+    constraint: Constraint
+    alpha: float
+    k: int
+    as_printed: bool
 
 
 class Player(NamedTuple):
@@ -53,36 +66,27 @@ class State(NamedTuple):
 class Fixed(NamedTuple):
     """What each game is about."""
 
-    tie: tf.Tensor  # from what is trained to the privatizer's parameters, shape (G, P, P)
-    law: tf.Tensor  # of the training sample, as far as the distortion depends on it, shape (G, cells)
+    constants: tuple[tf.Tensor, ...]  # the privatizer's, each with a leading game axis
     budget: tf.Tensor  # D, shape (G,)
-    scale: tf.Tensor  # the unit of violations, shape (G,)
-    spread: tf.Tensor  # what the adversary's input is divided by, shape (G, 1)
+    violation_unit: tf.Tensor  # shape (G,)
+    release_unit: tf.Tensor  # shape (G, 1)
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What all games of one compiled program share.
+class Schedule(NamedTuple):
+    """How long and how fast to learn, as floats: XLA would compile anew for every other value of an integer."""
 
-    Attributes
-    ----------
-    privatizer, adversary, constraint
-        See `privatizers`, `adversaries` and `constraints`.
-    alpha : float
-        Of the adversary's loss; 1 is log-loss.
-    k : int
-        Steps of the adversary for each step of the privatizer.
-    as_printed : bool
-        Constrain the minibatch's distortion rather than the expected one, average the belief rather than the loss,
-        and never shorten the step.
-    """
+    T: tf.Tensor  # iterations
+    learning_rate: tf.Tensor  # Adam's largest step, for both players
 
-    privatizer: BinaryPrivatizer | AffinePrivatizer
-    adversary: BinaryAdversary | NetworkAdversary
-    constraint: Penalty | AugmentedLagrangian
-    alpha: float
-    k: int
-    as_printed: bool
+
+def start(theta_p: tf.Tensor, theta_a: tf.Tensor) -> State:
+    """Return the state before the first iteration, from the first parameters of both players, shapes (G, P)."""
+
+    def unmoved(parameters: tf.Tensor) -> Player:
+        check_shape("the first parameters of a player in all games", parameters, (None, None))
+        return Player(parameters, tf.zeros_like(parameters), tf.zeros_like(parameters))
+
+    return State(unmoved(theta_p), unmoved(theta_a), tf.zeros(theta_p.shape[0]), tf.zeros_like(theta_p))
 
 
 @lru_cache(maxsize=32)
@@ -90,41 +94,47 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
     """Return Algorithm 1, compiled: a function that plays a block of its iterations.
 
     Its arguments are the `State`, the minibatches as a `Batch` with the additional leading axis BLOCK, what is
-    `Fixed`, the number of the first iteration t (from 0) and T, both as floats. It returns the new state and, for each
-    iteration, the adversary's loss, the expected distortion and the price of distortion, shape (BLOCK, 3, G).
+    `Fixed`, the `Schedule`, and the number t of the first iteration (from 0), a float. It returns the new state and,
+    for each iteration, the adversary's loss, the expected distortion and the price of distortion, shape (BLOCK, 3, G).
     """
     loss_of = printed_loss if rules.as_printed else empirical_loss
 
-    def adversary_loss(
-        theta_a: tf.Tensor, x_hat: tf.Tensor, chance: tf.Tensor, batch: Batch, fixed: Fixed
-    ) -> tf.Tensor:
-        flat = tf.reshape(x_hat, [x_hat.shape[0], -1]) / fixed.spread
-        log_odds = tf.reshape(rules.adversary.log_odds(theta_a, flat), x_hat.shape)
-        return loss_of(log_odds, batch, chance, rules.alpha)
+    def release_of(theta_p: tf.Tensor, batch: Batch, fixed: Fixed) -> Release:
+        outcomes, probability = rules.privatizer.release(theta_p, fixed.constants, batch)
+        check_shape("the outcomes of Privatizer.release", outcomes, (*batch.x.shape, None))
+        check_shape("the probability of Privatizer.release", probability, (None, None, None))
+        return Release(outcomes, probability)
 
-    def release(theta_p: tf.Tensor, batch: Batch, fixed: Fixed) -> tuple[tf.Tensor, tf.Tensor]:
-        return rules.privatizer.release(tf.linalg.matvec(fixed.tie, theta_p), batch)
+    def expected_distortion(theta_p: tf.Tensor, fixed: Fixed) -> tf.Tensor:
+        distortion = rules.privatizer.distortion(theta_p, fixed.constants)
+        check_shape("Privatizer.distortion", distortion, fixed.budget.shape)
+        return distortion
 
-    def violation_of(theta_p: tf.Tensor, x_hat: tf.Tensor, chance: tf.Tensor, batch: Batch, fixed: Fixed) -> tf.Tensor:
-        if rules.as_printed:  # of this minibatch, with its noise
-            error = tf.reduce_sum(chance * (x_hat - batch.x[..., tf.newaxis]) ** 2, axis=2)
-            distortion = tf.reduce_sum(batch.weight * error, axis=1)
-        else:  # in expectation over the training sample
-            distortion = rules.privatizer.distortion(tf.linalg.matvec(fixed.tie, theta_p), fixed.law)
-        return (distortion - fixed.budget) / fixed.scale
+    def adversary_loss(theta_a: tf.Tensor, release: Release, batch: Batch, fixed: Fixed) -> tf.Tensor:
+        x_hat = release.outcomes
+        flat = tf.reshape(x_hat, [x_hat.shape[0], -1]) / fixed.release_unit
+        log_odds = rules.adversary.log_odds(theta_a, flat)
+        check_shape("Adversary.log_odds", log_odds, flat.shape)
+        return loss_of(tf.reshape(log_odds, x_hat.shape), batch, release.probability, rules.alpha)
 
-    def iterate(state: State, batch: Batch, fixed: Fixed, t: tf.Tensor, T: tf.Tensor) -> tuple[State, tf.Tensor]:
-        progress = tf.minimum(t / T, 1.0)
+    def distortion_of(release: Release, batch: Batch) -> tf.Tensor:
+        """Return the distortion of this minibatch, with its noise."""
+        error = tf.reduce_sum(release.probability * (release.outcomes - batch.x[..., tf.newaxis]) ** 2, axis=2)
+        return tf.reduce_sum(batch.weight * error, axis=1)
+
+    def iterate(state: State, batch: Batch, fixed: Fixed, schedule: Schedule, t: tf.Tensor) -> tuple[State, tf.Tensor]:
+        progress = tf.minimum(t / schedule.T, 1.0)
         decay = 1.0 if rules.as_printed else (1 + tf.cos(np.pi * progress)) / 2
-        step_size = tf.where(t < T, LEARNING_RATE * decay, 0.0)  # what is left of the last block changes nothing
+        # What is left of the last block changes nothing.
+        step_size = tf.where(t < schedule.T, schedule.learning_rate * decay, 0.0)
 
         # The adversary's turn: k steps down its own loss, at a fixed release.
-        x_hat, chance = release(state.privatizer.parameters, batch, fixed)
+        release = release_of(state.privatizer.parameters, batch, fixed)
         adversary = state.adversary
         for j in range(rules.k):
             with tf.GradientTape() as tape:
                 tape.watch(adversary.parameters)
-                loss = adversary_loss(adversary.parameters, x_hat, chance, batch, fixed)
+                loss = adversary_loss(adversary.parameters, release, batch, fixed)
             gradient = tape.gradient(loss, adversary.parameters)
             adversary = adam(adversary, gradient, step_size, rules.k * t + j + 1)
 
@@ -132,26 +142,29 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
         with tf.GradientTape() as tape:
             theta_p = state.privatizer.parameters
             tape.watch(theta_p)
-            x_hat, chance = release(theta_p, batch, fixed)
-            loss = adversary_loss(adversary.parameters, x_hat, chance, batch, fixed)
-            violation = violation_of(theta_p, x_hat, chance, batch, fixed)
+            release = release_of(theta_p, batch, fixed)
+            loss = adversary_loss(adversary.parameters, release, batch, fixed)
+            expected = expected_distortion(theta_p, fixed)
+            distortion = distortion_of(release, batch) if rules.as_printed else expected
+            violation = (distortion - fixed.budget) / fixed.violation_unit
             objective = -loss + rules.constraint.term(violation, state.multiplier, progress)
         privatizer = adam(state.privatizer, tape.gradient(objective, theta_p), step_size, t + 1)
 
-        price = rules.constraint.price(violation, state.multiplier, progress) / fixed.scale
-        multiplier = rules.constraint.update(state.multiplier, violation, progress)
-        expected = rules.privatizer.distortion(tf.linalg.matvec(fixed.tie, theta_p), fixed.law)
+        price = rules.constraint.price(violation, state.multiplier, progress) / fixed.violation_unit
+        multiplier = rules.constraint.update(violation, state.multiplier, progress)
         return State(privatizer, adversary, multiplier, state.average), tf.stack([loss, expected, price])
 
     @tf.function(jit_compile=True)
-    def play(state: State, minibatches: Batch, fixed: Fixed, first: tf.Tensor, T: tf.Tensor) -> tuple[State, tf.Tensor]:
-        # first and T are floats, because XLA would compile anew for every other value of an integer.
+    def play(
+        state: State, minibatches: Batch, fixed: Fixed, schedule: Schedule, first: tf.Tensor
+    ) -> tuple[State, tf.Tensor]:
+        T = schedule.T
         history = tf.TensorArray(tf.float32, BLOCK, element_shape=[3, state.multiplier.shape[0]])
         averaged = 1.0 if rules.as_printed else tf.maximum(tf.floor(T / 4), 1.0)  # of the last iterates
         for i in tf.range(BLOCK):
             t = first + tf.cast(i, tf.float32)
             batch = Batch(*(part[i] for part in minibatches))
-            state, record = iterate(state, batch, fixed, t, T)
+            state, record = iterate(state, batch, fixed, schedule, t)
             weight = tf.where((T - averaged <= t) & (t < T), 1 / averaged, 0.0)
             state = state._replace(average=state.average + weight * state.privatizer.parameters)
             history = history.write(i, record)
@@ -168,3 +181,9 @@ def adam(player: Player, gradient: tf.Tensor, step_size: tf.Tensor, t: tf.Tensor
     unbiased_mean, unbiased_square = mean / (1 - short**t), square / (1 - long**t)
     parameters = player.parameters - step_size * unbiased_mean / (tf.sqrt(unbiased_square) + 1e-8)
     return Player(parameters, mean, square)
+
+
+def check_shape(what: str, tensor: tf.Tensor, shape: Iterable[int | None]) -> None:
+    """Refuse what a player returns in another shape: it might broadcast, and train something else."""
+    if not tensor.shape.is_compatible_with(list(shape)):
+        raise ValueError(f"{what} must have shape {tuple(shape)}, got {tuple(tensor.shape)}")

@@ -1,40 +1,42 @@
-"""What goes into training and what comes out of it."""
+"""What is trained: a game, and its records."""
 
-from __future__ import annotations  # the reference then shows ArrayLike by its name
-
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gaplib import _checks
-from gaplib.mechanisms import AffineGaussian, BinaryKernel
 from gaplib.models import BinaryModel, GaussianMixture
-from gaplib.training.samples import Sample
-
-TEST_RECORDS = 2000  # Section 3.3 and Section 4.3 of the paper
+from gaplib.training import protocols
+from gaplib.training.defaults import BITS, NUMBERS, TEST_RECORDS, Setting
+from gaplib.training.protocols import Adversary, Privatizer
+from gaplib.training.samples import Sample, are_bits
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """One game: data, budget and class of mechanisms.
+    """One game: data, budget, class of mechanisms, and who plays.
 
     Parameters
     ----------
     source : BinaryModel, GaussianMixture, or a pair of arrays (x, y)
-        A law to draw records from, or the records themselves: y the integers 0 and 1; x too for a binary game,
+        A model to draw records from, or the records themselves: y the integers 0 and 1; x too for a binary game,
         any other numbers for a Gaussian one. A pair is checked and copied.
     D : float in [0, 1e30]
         Budget: the largest allowed expected distortion, P(Xhat != X) or E[(Xhat - X)^2].
     kind : {"pdd", "pdi"}
-        Private-data dependent or independent. For numbers "pdi" is X + beta + gamma N.
+        Private-data dependent or independent. For the paper's privatizer of numbers "pdi" is X + beta + gamma N.
     n : int, optional
         Number of training records to draw; the paper's 10,000 (binary) or 20,000 (mixture) if not given. They are the
         first n of ``source.sample(n + 2000, seed)``, with the seed of `train`.
     test : pair of arrays (x, y), optional
-        Test records, if `source` is a pair. From a law, 2,000 are drawn after the others.
+        Test records, if `source` is a pair. From a model, 2,000 are drawn after the others.
+    privatizer : Privatizer, optional
+        Who learns the mechanism; the paper's `BinaryPrivatizer` or `AffinePrivatizer` if not given.
+    adversary : Adversary, optional
+        Who learns to guess Y; the paper's `BinaryAdversary` or `NetworkAdversary` if not given.
 
     Raises
     ------
@@ -52,14 +54,20 @@ class Game:
     kind: str = "pdd"
     n: int | None = None
     test: tuple[Any, Any] | None = None
+    privatizer: Privatizer | None = None
+    adversary: Adversary | None = None
 
     def __post_init__(self) -> None:
         # Beyond 1e30 the square of a single-precision number is infinite.
         object.__setattr__(self, "D", _checks.real("D", self.D, 0, 1e30))
         _checks.choice("kind", self.kind, ("pdd", "pdi"))
+        if self.privatizer is not None:
+            protocols.check("privatizer", self.privatizer, Privatizer)
+        if self.adversary is not None:
+            protocols.check("adversary", self.adversary, Adversary)
         if isinstance(self.source, (BinaryModel, GaussianMixture)):
             if self.test is not None:
-                raise ValueError("test must be left out where source is a law: test records are drawn from it")
+                raise ValueError("test must be left out where source is a model: test records are drawn from it")
             if self.n is not None:
                 _checks.integer("n", self.n, 1, 10**8)
             return
@@ -68,20 +76,26 @@ class Game:
         object.__setattr__(self, "source", _records("source", self.source))
         if self.test is not None:
             object.__setattr__(self, "test", _records("test", self.test))
-            if not self._is_binary(self.test) and self.binary:
+            if are_bits(self.source[0]) and not are_bits(self.test[0]):
                 raise ValueError("test must hold the integers 0 and 1 as its x, as source does")
 
-    @property
-    def binary(self) -> bool:
-        """Whether X is a bit: then the mechanism is a `BinaryKernel`, else an `AffineGaussian`."""
-        return isinstance(self.source, BinaryModel) or (isinstance(self.source, tuple) and self._is_binary(self.source))
+    @cached_property
+    def setting(self) -> Setting:
+        """What the paper takes for this kind of data, with the players that were given."""
+        bits = are_bits(self.source[0]) if isinstance(self.source, tuple) else isinstance(self.source, BinaryModel)
+        setting = BITS if bits else NUMBERS
+        return replace(
+            setting,
+            privatizer=self.privatizer or setting.privatizer,
+            adversary=self.adversary or setting.adversary,
+        )
 
     @property
     def records(self) -> int:
         """The number of training records."""
         if isinstance(self.source, tuple):
             return self.source[0].size
-        return self.n or (10_000 if self.binary else 20_000)
+        return self.n or self.setting.records
 
     @property
     def label(self) -> str:
@@ -92,17 +106,14 @@ class Game:
             source = f"BinaryModel({self.source.joint.tolist()})"
         else:
             source = repr(self.source)
-        return f"{source}, D={self.D:g}, {self.kind}"
-
-    @staticmethod
-    def _is_binary(records: tuple[np.ndarray, np.ndarray]) -> bool:
-        return records[0].dtype.kind in "iu" and bool(np.isin(records[0], (0, 1)).all())
+        given = "".join(f", {player!r}" for player in (self.privatizer, self.adversary) if player is not None)
+        return f"{source}, D={self.D:g}, {self.kind}{given}"
 
 
 def sample_of(game: Game, seed: int) -> Sample:
     """Return the records of a game.
 
-    From a law they are ``source.sample(n + 2000, seed)``, the last 2,000 for the test.
+    From a model they are ``source.sample(n + 2000, seed)``, the last 2,000 for the test.
     """
     if isinstance(game.source, tuple):
         x, y = game.source
@@ -111,99 +122,23 @@ def sample_of(game: Game, seed: int) -> Sample:
         x, y = game.source.sample(game.records + TEST_RECORDS, seed)
         x, x_test = np.split(x, [game.records])
         y, y_test = np.split(y, [game.records])
-    return Sample(x, y, x_test, y_test, game.binary)
+    return Sample(x, y, x_test, y_test)
 
 
-@dataclass(frozen=True, eq=False)
-class History:
-    """How training went; arrays of the same length, one entry for each 10 iterations of Algorithm 1.
-
-    Attributes
-    ----------
-    iteration : numpy.ndarray of int
-        The last of the 10.
-    loss : numpy.ndarray
-        The adversary's loss on the minibatches, averaged over the 10; in nats under log-loss.
-    distortion : numpy.ndarray
-        The expected distortion of the privatizer's iterates, averaged.
-    multiplier : numpy.ndarray
-        What a unit of distortion costs the privatizer, in units of the loss, averaged: at the end the price of the
-        budget. For the penalty method this is the average slope of the penalty.
-    """
-
-    iteration: np.ndarray
-    loss: np.ndarray
-    distortion: np.ndarray
-    multiplier: np.ndarray
+def samples_of(games: Iterable[tuple[Game, int]]) -> list[Sample]:
+    """Return the records of each game with its seed. Games of one model, size and seed share theirs."""
+    drawn: dict[Hashable, Sample] = {}
+    samples = []
+    for game, seed in games:
+        key = game if isinstance(game.source, tuple) else (_value(game.source), game.records, seed)
+        if key not in drawn:
+            drawn[key] = sample_of(game, seed)
+        samples.append(drawn[key])
+    return samples
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """The outcome of one game.
-
-    Attributes
-    ----------
-    game : Game
-    seed : int
-    mechanism : BinaryKernel, AffineGaussian or None
-        The learned mechanism; None if the game diverged.
-    distortion : float
-        Its expected distortion under the training sample: the sample's label frequency (Gaussian) or cell
-        frequencies (binary).
-    history : History
-    test_accuracy : float
-        How often the trained adversary is right on the test sample, released through the mechanism. NaN without a
-        test sample.
-    test_cross_entropy : float
-        The mean log-loss of its beliefs there, in nats, whatever loss it was trained under.
-    diverged : bool
-        Whether a parameter, loss or distortion became infinite or NaN. All other numbers are NaN then.
-    """
-
-    game: Game
-    seed: int
-    mechanism: BinaryKernel | AffineGaussian | None
-    distortion: float
-    history: History
-    test_accuracy: float
-    test_cross_entropy: float
-    diverged: bool
-    _adversary: Callable[[np.ndarray], np.ndarray] = field(repr=False)
-
-    def belief(self, x_hat: ArrayLike) -> np.ndarray:
-        """Return the trained adversary's belief that Y = 1, elementwise.
-
-        Parameters
-        ----------
-        x_hat : array_like of float, any shape
-            Releases.
-
-        Returns
-        -------
-        numpy.ndarray
-            Numbers in [0, 1], of the shape of `x_hat`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `x_hat` holds anything but finite numbers.
-        """
-        return self._adversary(_checks.array("x_hat", x_hat))
-
-
-class Interrupted(KeyboardInterrupt):
-    """Training was interrupted; `results` has what was finished.
-
-    Attributes
-    ----------
-    results : list of Result or None
-        In the order of the games; None where a game was not finished.
-    """
-
-    def __init__(self, results: list[Result | None]) -> None:
-        done = sum(result is not None for result in results)
-        super().__init__(f"interrupted with {done} of {len(results)} games finished: see .results of this exception")
-        self.results = results
+def _value(model: BinaryModel | GaussianMixture) -> Hashable:
+    return model.joint.tobytes() if isinstance(model, BinaryModel) else model
 
 
 def _records(name: str, value: object) -> tuple[np.ndarray, np.ndarray]:

@@ -4,16 +4,12 @@
 no gradient.
 """
 
-from typing import TYPE_CHECKING
-
 from gaplib.training._tensorflow import tf
-
-if TYPE_CHECKING:
-    from gaplib.training.engine import Batch
+from gaplib.training.protocols import Batch
 
 
 def alpha_loss(log_odds: tf.Tensor, y: tf.Tensor, alpha: float) -> tf.Tensor:
-    """Return the alpha-loss of the belief sigmoid(log_odds) that Y = 1 (Equations 6 and 7 of the paper).
+    """Return the alpha-loss of the belief sigmoid(log_odds) that Y = 1 (Equations 6 and 7 of the paper), elementwise.
 
     Parameters
     ----------
@@ -35,7 +31,7 @@ def alpha_loss(log_odds: tf.Tensor, y: tf.Tensor, alpha: float) -> tf.Tensor:
     return -tf.math.expm1(exponent * log_belief) / exponent
 
 
-def empirical_loss(log_odds: tf.Tensor, batch: "Batch", chance: tf.Tensor, alpha: float) -> tf.Tensor:
+def empirical_loss(log_odds: tf.Tensor, batch: Batch, probability: tf.Tensor, alpha: float) -> tf.Tensor:
     """Return the adversary's empirical loss (Equations 9 to 11 of the paper), one number for each game.
 
     A release with two possible outcomes is averaged over exactly: no outcome is drawn.
@@ -46,8 +42,8 @@ def empirical_loss(log_odds: tf.Tensor, batch: "Batch", chance: tf.Tensor, alpha
         Of Y = 1, for each game, record and outcome of the release.
     batch : Batch
         With R records for each of G games.
-    chance : tf.Tensor, fits (G, R, O)
-        The probability of each outcome.
+    probability : tf.Tensor, fits (G, R, O)
+        Of each outcome.
     alpha : float >= 1
 
     Returns
@@ -55,10 +51,10 @@ def empirical_loss(log_odds: tf.Tensor, batch: "Batch", chance: tf.Tensor, alpha
     tf.Tensor, shape (G,)
     """
     loss = alpha_loss(log_odds, batch.y[..., tf.newaxis], alpha)
-    return tf.reduce_sum(batch.weight[..., tf.newaxis] * chance * loss, axis=(1, 2))
+    return tf.reduce_sum(batch.weight[..., tf.newaxis] * probability * loss, axis=(1, 2))
 
 
-def printed_loss(log_odds: tf.Tensor, batch: "Batch", chance: tf.Tensor, alpha: float) -> tf.Tensor:
+def printed_loss(log_odds: tf.Tensor, batch: Batch, probability: tf.Tensor, alpha: float) -> tf.Tensor:
     """Return what Section 3.2 of the paper prints for the binary model: the loss of the *averaged* belief.
 
     Arguments and result are those of `empirical_loss`; where a release has one outcome only, the two are the same. By
@@ -66,6 +62,6 @@ def printed_loss(log_odds: tf.Tensor, batch: "Batch", chance: tf.Tensor, alpha: 
     it by small distortions: chapter 11 of the book has the region.
     """
     if log_odds.shape[2] == 1:  # nothing to average
-        return empirical_loss(log_odds, batch, chance, alpha)
-    belief = tf.clip_by_value(tf.reduce_sum(chance * tf.sigmoid(log_odds), axis=2), 1e-6, 1 - 1e-6)
+        return empirical_loss(log_odds, batch, probability, alpha)
+    belief = tf.clip_by_value(tf.reduce_sum(probability * tf.sigmoid(log_odds), axis=2), 1e-6, 1 - 1e-6)
     return empirical_loss((tf.math.log(belief) - tf.math.log1p(-belief))[..., tf.newaxis], batch, 1.0, alpha)
