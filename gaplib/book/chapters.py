@@ -69,9 +69,25 @@ def results(notebook: str | Path) -> dict:
     FileNotFoundError
         If there is no such notebook.
     """
+    return recorded(json.loads(find(notebook).read_text(encoding="utf-8")))
+
+
+def recorded(content: dict) -> dict:
+    """Return what an executed notebook recorded, given what its file holds.
+
+    Parameters
+    ----------
+    content : dict
+        The notebook as JSON has it, or as nbformat reads it.
+
+    Returns
+    -------
+    dict
+        Name to value.
+    """
     return {
         output["metadata"]["scrapbook"]["name"]: json.loads(output["data"][RECORDED + "application/json"])
-        for output in _outputs(notebook)
+        for output in _outputs(content)
         if "scrapbook" in output.get("metadata", {})
     }
 
@@ -96,11 +112,11 @@ def claims(notebook: str | Path) -> list[str]:
     FileNotFoundError
         If there is no such notebook.
     """
-    printed = ["".join(output["text"]) for output in _outputs(notebook) if output.get("name") == "stdout"]
+    content = json.loads(find(notebook).read_text(encoding="utf-8"))
+    printed = ["".join(output["text"]) for output in _outputs(content) if output.get("name") == "stdout"]
     lines = "\n".join(printed).splitlines()
     return [line.removeprefix(HOLDS) for line in lines if line.startswith(HOLDS)]
 
 
-def _outputs(notebook: str | Path) -> list[dict]:
-    cells = json.loads(find(notebook).read_text(encoding="utf-8"))["cells"]
-    return [output for cell in cells for output in cell.get("outputs", [])]
+def _outputs(content: dict) -> list[dict]:
+    return [output for cell in content["cells"] for output in cell.get("outputs", [])]

@@ -336,6 +336,11 @@ def _flag(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
+def _text(text: str) -> str:
+    text.encode()  # refuses bytes of the command line that are no text
+    return text
+
+
 def _list(text: str) -> list:
     value = ast.literal_eval(text)
     if not isinstance(value, list):
@@ -357,6 +362,6 @@ _PARSERS: dict[str, tuple[Any, str]] = {
     "float": (float, "a number"),
     "int": (_integer, "an integer"),
     "bool": (_flag, "True or False"),
-    "str": (str, "a text"),
+    "str": (_text, "a text"),
     "list": (_list, "a list, such as [1, 2]"),
 }
