@@ -82,7 +82,9 @@ def parser() -> argparse.ArgumentParser:
 
 def pair(text: str) -> tuple[str, str]:
     """Return the name and the value of a parameter."""
-    name, _, value = text.partition("=")
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError("expected two words, NAME VALUE")
     return name, value
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from gaplib._terminal import printable
 from gaplib.book.sweep import store
 from gaplib.book.sweep.plan import Plan
 
@@ -89,9 +90,10 @@ def write(folder: Path, table: pd.DataFrame) -> None:
 
 
 def harmless(text: str) -> str:
-    """Return a text that a spreadsheet shows and does not compute: a formula gets an apostrophe before it."""
+    """Return a text on which nothing acts: an apostrophe before a formula, control characters as Python writes them."""
     try:
         float(text)
     except ValueError:
-        return f"'{text}" if text.startswith(_FORMULA) else text
+        shown = "\n".join(map(printable, text.split("\n")))
+        return f"'{shown}" if text.startswith(_FORMULA) else shown
     return text
