@@ -166,7 +166,13 @@ def _range(low: float, high: float) -> str:
     if math.isinf(low) and math.isinf(high):
         return ""
     if math.isinf(high):
-        return f" >= {low:g}"
+        return f" >= {_bound(low)}"
     if math.isinf(low):
-        return f" <= {high:g}"
-    return f" in [{low:g}, {high:g}]"
+        return f" <= {_bound(high)}"
+    return f" in [{_bound(low)}, {_bound(high)}]"
+
+
+def _bound(number: float) -> str:
+    """Return a bound in few digits, but never another number; an integer in full."""
+    short = str(number) if isinstance(number, int) else f"{number:g}"
+    return short if float(short) == number else repr(number)

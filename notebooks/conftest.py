@@ -1,4 +1,9 @@
-"""How nbval compares a notebook that trains."""
+"""Where the notebooks find each other under nbval, and how it compares those that train."""
+
+import os
+from pathlib import Path
+
+os.environ["GAPLIB_CHAPTERS"] = str(Path(__file__).resolve().parent)
 
 
 def pytest_collection_modifyitems(items):

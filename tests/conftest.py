@@ -10,7 +10,10 @@ import build_pdf
 import pytest
 from browsing import watch
 from playwright.sync_api import sync_playwright
-from site_builder import BASEURL, run_site
+from site_builder import BASEURL, ROOT, run_site
+
+# Where the chapters lie is told, here as by the tools.
+os.environ["GAPLIB_CHAPTERS"] = str(ROOT / "notebooks")
 
 
 @pytest.fixture(scope="session")

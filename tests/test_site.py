@@ -269,14 +269,14 @@ def test_chapters_are_numbered_as_their_files_are():
 @pytest.mark.slow
 def test_numbers_on_the_front_page_are_those_of_the_files(site):
     text = soup(site / "book" / "index.html").select_one("#what-was-found").get_text()
-    verdicts = pd.read_csv(ROOT / "book" / "data" / "claims.csv")["verdict"].value_counts()
+    verdicts = pd.read_csv(ROOT / "book" / "data" / "verdicts.csv")["verdict"].value_counts()
     scored = verdicts.drop("cited").sum()
     text = " ".join(text.split())
     assert f"Of its {scored} statements that can be checked, {verdicts['reproduced']} hold as printed" in text
     assert f"{verdicts['corrected']} are wrong or too strong and are corrected here" in text
     left_open = verdicts.get("not reproduced", 0)
     assert re.search(r"and (\w+) (?:was|were) left open", text)[1] == (str(left_open) if left_open else "none")
-    table = pd.read_csv(ROOT / "book" / "data" / "tables_2_to_5.csv").query("quantity == 'p_detect'")
+    table = pd.read_csv(ROOT / "book" / "data" / "gaussian_rows.csv").query("quantity == 'p_detect'")
     wide = table.pivot(index=["dataset", "D"], columns="source", values="value")
     above = wide.sub(wide["optimum, 0-1 loss"], axis=0).mean() * 100
     sources = ["paper", "learned, log-loss", "learned, alpha-loss of order 8"]

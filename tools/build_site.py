@@ -5,12 +5,15 @@ python tools/build_site.py --execute   with every notebook run afresh; the commi
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import yaml
+
+from gaplib.book import chapters
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,7 +52,8 @@ def build(source, out, execute=False, url=None, baseurl=None):
         "-W",
         "--keep-going",
     ]
-    subprocess.run([*command, "--config", str(config), "--path-output", str(out)], check=True)
+    environment = os.environ | {chapters.FOLDER: str(source / "notebooks")}  # for the kernels of --execute
+    subprocess.run([*command, "--config", str(config), "--path-output", str(out)], check=True, env=environment)
     return folder / "html" / "index.html"
 
 

@@ -8,6 +8,7 @@ import argparse
 import base64
 import csv
 import hashlib
+import os
 import platform
 import sys
 import time
@@ -20,7 +21,7 @@ import results
 import yaml
 from nbclient import NotebookClient
 
-import gaplib.notebook
+from gaplib.book import chapters
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -41,8 +42,9 @@ def public_address() -> str:
 
 
 def execute(notebook: nbformat.NotebookNode, folder: Path = NOTEBOOKS) -> None:
-    """Run every cell in place, in a fresh kernel that works in `folder`."""
-    NotebookClient(notebook, timeout=1800, resources={"metadata": {"path": str(folder)}}).execute()
+    """Run every cell in place, in a fresh kernel that works in `folder`, and is told that the chapters lie there."""
+    client = NotebookClient(notebook, timeout=1800, resources={"metadata": {"path": str(folder)}})
+    client.execute(env=os.environ | {chapters.FOLDER: str(folder)})
 
 
 def normalize(notebook: nbformat.NotebookNode) -> None:
@@ -135,7 +137,7 @@ def figure(cell: nbformat.NotebookNode) -> bytes:
 
 def status_of(path: Path, seconds: float) -> dict:
     """Return the line of the status page for a notebook that has just run."""
-    claims = len(gaplib.notebook.claims(path))
+    claims = len(chapters.claims(path))
     sources = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     trains = any("gaplib.training" in source for source in sources)
     return {

@@ -1,29 +1,35 @@
-"""Write what the notebooks recorded as CSV files: the verdicts for `gaplib.paper`, and the downloads of the data page.
+"""Write what the notebooks recorded as CSV files: the downloads of the data page.
 
 python tools/results.py    (tools/notebooks.py ends with it)
 """
 
-import re
 from pathlib import Path
+from statistics import fmean
 
 import nbformat
 import pandas as pd
 
 import gaplib
-from gaplib.book import paper
+from gaplib.book import chapters, paper, parameters
 from gaplib.gaussian import optimal_affine
 from gaplib.models import GaussianMixture
-from gaplib.book.chapters import COMMITTED, results
 
 ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
 SPREAD = ["least", "largest", "seeds"]  # of what is learned only
 COLUMNS = ["beta0", "beta1", "gamma0", "gamma1", "acc", "xent", "distance", "p_detect"]
 
 
+def results(name: str) -> dict:
+    """Return what a committed notebook recorded."""
+    return chapters.results(NOTEBOOKS / f"{name}.ipynb")
+
+
 def verdicts() -> pd.DataFrame:
-    """What the scorecard says of each statement in the register."""
-    rows = results("14_scorecard")["score_verdicts"].items()
-    return pd.DataFrame([{"id": id, "verdict": verdict, "ours": ours} for id, (verdict, ours) in rows])
+    """The register of the paper's statements, with what the scorecard says of each."""
+    judged = results("14_scorecard")["score_verdicts"].items()
+    rows = [{"id": id, "verdict": verdict, "ours": ours} for id, (verdict, ours) in judged]
+    return paper.register().merge(pd.DataFrame(rows), on="id", how="left", validate="one_to_one")
 
 
 def summary() -> pd.DataFrame:
@@ -34,8 +40,8 @@ def summary() -> pd.DataFrame:
     return counts.rename_axis("part of the paper").reset_index()
 
 
-def tables_2_to_5() -> pd.DataFrame:
-    """Every number of Tables 2 to 5, as printed, as optimal and as learned; one number a row."""
+def gaussian_rows() -> pd.DataFrame:
+    """Every number of the paper's Tables 2 to 5, as printed, as optimal and as learned; one number a row."""
     learned, strong = results("12_gaussian_learned"), results("13_strong_adversaries")
     exact = results("08_gaussian_affine")["gaff_paper_optima"]
     printed = {(row["dataset"], row["D"]): row for n in range(2, 6) for row in paper.table(n)}
@@ -65,7 +71,8 @@ def tables_2_to_5() -> pd.DataFrame:
             for name in COLUMNS[:4]:
                 add(f"optimum, {'0-1 loss' if loss == '0-1' else 'log-loss'}", name, rounded(getattr(mechanism, name)))
         of_seeds = strong["strong_accuracy_8_all"][i]
-        mean = sum(of_seeds) / len(of_seeds)
+        # `sum` rounds in another way from Python 3.12 on; recorded numbers have nine digits, and so has their mean.
+        mean = rounded(fmean(of_seeds))
         add("learned, alpha-loss of order 8", "p_detect", mean, min(of_seeds), max(of_seeds), seeds_13)
     return with_version(pd.DataFrame(lines))
 
@@ -95,9 +102,8 @@ def rounded(value: float) -> float:
 
 def seeds_of(name: str) -> str:
     """Return the seeds of a committed notebook, from its parameters cell, such as 0-4."""
-    cells = nbformat.read(COMMITTED / f"{name}.ipynb", as_version=4).cells
-    (source,) = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    first, number = (int(re.search(rf"^{key}: int = (\d+)", source, re.MULTILINE)[1]) for key in ("seed", "seeds"))
+    declared = parameters.declared(nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4))
+    first, number = declared["seed"].default, declared["seeds"].default
     return f"{first}-{first + number - 1}"
 
 
@@ -106,18 +112,15 @@ def with_version(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(gaplib=gaplib.__version__)
 
 
-def export(root: Path = ROOT) -> None:
+def export(folder: Path = ROOT / "book" / "data") -> None:
     """Write the files."""
-    data = root / "book" / "data"
-    data.mkdir(parents=True, exist_ok=True)
-    write(verdicts(), root / "gaplib" / "data" / "verdicts.csv")
-    write(summary(), data / "summary.csv")
-    write(tables_2_to_5(), data / "tables_2_to_5.csv")
-    write(figure_5(), data / "figure_5.csv")
-    write(paper.register(), data / "claims.csv")
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in (verdicts, summary, gaussian_rows, figure_5):
+        write(table(), folder / f"{table.__name__}.csv")
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
+    """Write a table."""
     table.to_csv(path, index=False, lineterminator="\n")
 
 

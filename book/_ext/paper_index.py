@@ -1,6 +1,6 @@
 """The directive `paper-index`: a table of the paper's numbered items, each with an address that stays.
 
-The items are those of `book/data/numbering.csv`, the verdicts those of `book/data/claims.csv`. Each row can be linked
+The items are those of `book/data/numbering.csv`, the verdicts those of `book/data/verdicts.csv`. Each row can be linked
 to, as `paper_index.html#paper-theorem-2` from outside and with {ref}`paper-theorem-2` from inside the book.
 """
 
@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 Row = dict[str, str]
 
 BOOK = Path(__file__).resolve().parent.parent
-# How the register of claims writes them in its column `where`, and what a claim only says to find its place by.
+# How the register of statements writes them in its column `where`.
 NAMES = {
     "theorem": "Theorem",
     "proposition": "Proposition",
@@ -51,9 +51,9 @@ def anchor_of(item: Row) -> str:
     return f"paper-{item['kind']}-{item['number'].lower()}"
 
 
-def claims_of(item: Row, claims: list[Row]) -> list[Row]:
-    """Return the scored claims that name an item where they say what they are about."""
-    return [claim for claim in claims if claim["kind"] != "cited" and names(claim["where"], item)]
+def statements_of(item: Row, register: list[Row]) -> list[Row]:
+    """Return the scored statements that name an item where they say what they are about."""
+    return [statement for statement in register if statement["kind"] != "cited" and names(statement["where"], item)]
 
 
 def names(where: str, item: Row) -> bool:
@@ -85,25 +85,25 @@ def place(target: str) -> str:
     return f"{{doc}}`Chapter {int(notebook[:2])} </notebooks/{notebook}>`, {link}"
 
 
-def errata_of(claims: list[Row]) -> list[str]:
-    """Return the errata that concern some claims, each once."""
-    return list(dict.fromkeys(claim["erratum"] for claim in claims if claim["erratum"]))
+def errata_of(statements: list[Row]) -> list[str]:
+    """Return the errata that concern some statements, each once."""
+    return list(dict.fromkeys(statement["erratum"] for statement in statements if statement["erratum"]))
 
 
-def verdict(claims: list[Row], told: dict[tuple[str, str], list[str]]) -> str:
-    """Return the verdicts on some claims and their errata, in Markdown, with a link to the first claim.
+def verdict(statements: list[Row], told: dict[tuple[str, str], list[str]]) -> str:
+    """Return the verdicts on some statements and their errata, in Markdown, with a link to the first statement.
 
     `told` has the errata of the items above. Where all errata of such an item recur, a link to it replaces them.
     """
-    if not claims:
+    if not statements:
         return "nothing to check"
     count = {
-        word: sum(claim["verdict"] == word for claim in claims)
+        word: sum(statement["verdict"] == word for statement in statements)
         for word in ("reproduced", "corrected", "not reproduced")
     }
     text = ", ".join(f"{number} {word}" for word, number in count.items() if number)
-    cell = f'<a href="../notebooks/14_scorecard.html#{claims[0]["id"]}">{text}</a>'
-    errata = errata_of(claims)
+    cell = f'<a href="../notebooks/14_scorecard.html#{statements[0]["id"]}">{text}</a>'
+    errata = errata_of(statements)
     before = [item for item, names in told.items() if len(names) > 1 and set(names) <= set(errata)]
     if before:
         cell += f"; those of {{ref}}`{before[0][0]} <{before[0][1]}>`"
@@ -120,13 +120,13 @@ class PaperIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the table."""
         self.env.note_dependency(str(BOOK / "data" / "numbering.csv"))
-        self.env.note_dependency(str(BOOK / "data" / "claims.csv"))
-        claims = read("claims.csv")
+        self.env.note_dependency(str(BOOK / "data" / "verdicts.csv"))
+        register = read("verdicts.csv")
         items = [item for item in read("numbering.csv") if item["kind"] in self.arguments[0].split()]
         lines = ["| in the paper | what it is | in this book | verdict |", "|---|---|---|---|"]
         told: dict[tuple[str, str], list[str]] = {}
         for item in items:
-            found = claims_of(item, claims)
+            found = statements_of(item, register)
             places = "; ".join(map(place, item["book"].split()))
             cells = [
                 f"**{name_of(item)}**<br>{item['section']}",

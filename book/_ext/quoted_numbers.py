@@ -27,7 +27,7 @@ def verdicts() -> dict[str, int | str]:
 
 def excess() -> dict[str, int | str]:
     """Return how far accuracies are above the MAP optimum, on average over the paper's 36 Gaussian games, in points."""
-    rows = [row for row in read("tables_2_to_5.csv") if row["quantity"] == "p_detect"]
+    rows = [row for row in read("gaussian_rows.csv") if row["quantity"] == "p_detect"]
     value = {(row["source"], row["dataset"], row["D"]): float(row["value"]) for row in rows}
     games = [key[1:] for key in value if key[0] == "optimum, 0-1 loss"]
     sources = {"paper": "paper", "log_loss": "learned, log-loss", "order_8": "learned, alpha-loss of order 8"}

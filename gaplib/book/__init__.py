@@ -1,1 +1,1 @@
-"""What the book needs beyond the core: notebooks and their parameters, the paper as data, figures, the explorer, sweeps."""
+"""What the book needs beyond the core: notebooks and their parameters, the paper as data, figures, sweeps."""

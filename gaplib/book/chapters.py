@@ -7,7 +7,7 @@ from pathlib import Path
 # As MyST-NB's `glue` and scrapbook store a value: in the outputs, under a type that no page displays.
 RECORDED = "application/papermill.record/"
 HOLDS = "holds: "
-# Tells where the chapters lie; the tools that run them set it.
+# The environment variable that tells where the chapters lie; whatever runs them sets it.
 FOLDER = "GAPLIB_CHAPTERS"
 
 
@@ -36,16 +36,17 @@ def find(notebook: str | Path) -> Path:
     path = Path(notebook)
     if path.suffix == ".ipynb" and path.is_file():
         return path
-    told = os.environ.get(FOLDER)
-    folders = [Path(told)] if told else [Path(), Path("notebooks")]
-    name = path.name if path.suffix == ".ipynb" else f"{path.name}.ipynb"
-    found = [folder / name for folder in folders if (folder / name).is_file()] if str(path) == path.name else []
-    if not found:
-        raise FileNotFoundError(
-            f"notebook must be the path of a notebook or the name of a chapter, got {str(notebook)!r}; chapters are "
-            f"looked for in {' and '.join(str(folder.resolve()) for folder in folders)}, and {FOLDER} names another folder"
-        )
-    return found[0]
+    folders = [Path(os.environ[FOLDER])] if os.environ.get(FOLDER) else [Path(), Path("notebooks")]
+    if str(path) == path.name:
+        for folder in folders:
+            chapter = folder / f"{path.name.removesuffix('.ipynb')}.ipynb"
+            if chapter.is_file():
+                return chapter
+    looked_in = " and ".join(str(folder.resolve()) for folder in folders)
+    raise FileNotFoundError(
+        f"notebook must be the path of a notebook or the name of a chapter, got {str(notebook)!r}; chapters are looked "
+        f"for in {looked_in}; {FOLDER} names another folder"
+    )
 
 
 def results(notebook: str | Path) -> dict:
@@ -68,9 +69,25 @@ def results(notebook: str | Path) -> dict:
     FileNotFoundError
         If there is no such notebook.
     """
+    return recorded(json.loads(find(notebook).read_text(encoding="utf-8")))
+
+
+def recorded(content: dict) -> dict:
+    """Return what an executed notebook recorded, given what its file holds.
+
+    Parameters
+    ----------
+    content : dict
+        The notebook as JSON has it, or as nbformat reads it.
+
+    Returns
+    -------
+    dict
+        Name to value.
+    """
     return {
         output["metadata"]["scrapbook"]["name"]: json.loads(output["data"][RECORDED + "application/json"])
-        for output in _outputs(notebook)
+        for output in _outputs(content)
         if "scrapbook" in output.get("metadata", {})
     }
 
@@ -95,11 +112,11 @@ def claims(notebook: str | Path) -> list[str]:
     FileNotFoundError
         If there is no such notebook.
     """
-    printed = ["".join(output["text"]) for output in _outputs(notebook) if output.get("name") == "stdout"]
+    content = json.loads(find(notebook).read_text(encoding="utf-8"))
+    printed = ["".join(output["text"]) for output in _outputs(content) if output.get("name") == "stdout"]
     lines = "\n".join(printed).splitlines()
     return [line.removeprefix(HOLDS) for line in lines if line.startswith(HOLDS)]
 
 
-def _outputs(notebook: str | Path) -> list[dict]:
-    cells = json.loads(find(notebook).read_text(encoding="utf-8"))["cells"]
-    return [output for cell in cells for output in cell.get("outputs", [])]
+def _outputs(content: dict) -> list[dict]:
+    return [output for cell in content["cells"] for output in cell.get("outputs", [])]

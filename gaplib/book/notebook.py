@@ -4,6 +4,7 @@ import gaplib.book._threads  # noqa: F401, I001  (before NumPy)
 
 import json
 import os
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from gaplib.book.chapters import HOLDS, RECORDED
 _RECORDED_DIGITS = 9
 
 
-def start(names: dict[str, object]) -> None:
+def start(names: dict[str, Any]) -> None:
     """Make the kernel quiet and check the parameters; the first call of every notebook.
 
     It stands in the cell after the parameters, before anything slow is imported.

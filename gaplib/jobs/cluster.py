@@ -1,143 +1,170 @@
-"""Many runs at once: Dask hands them to workers, here or on other machines."""
+"""What computes: a Dask cluster that runs already, or processes of this machine that end with the command."""
 
+import asyncio
 import contextlib
-import itertools
 import logging
-import traceback
+import signal
+import tempfile
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 
 import dask
 from dask.system import CPU_COUNT
-from distributed import Client, Future, LocalCluster, as_completed
+from dask.utils import parse_timedelta
+from distributed import Client, LocalCluster
+from distributed.comm.core import connect
+from distributed.security import Security
 
-from gaplib.sweep.plan import Plan, Run
-from gaplib.sweep.versions import versions
-from gaplib.sweep.worker import LOST, different, execute, last_line
-
-# Dask's own settings that matter here. A run that takes three workers with it is given up.
+# Dask's own settings that matter here. A piece of work that takes three workers with it is given up.
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 2,
     "distributed.scheduler.http.routes": [],  # no page that others on the machine could read
     "distributed.worker.http.routes": [],
     "distributed.nanny.http.routes": [],
 }
-
-
-# A terminal sends Ctrl-C to all its processes. A worker that heeded it would be replaced while the command ends.
-_LEAVE_CTRL_C = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-
-
-class SchedulerLostError(ConnectionError):
-    """The scheduler is gone: nothing that ended is lost, and the same command goes on."""
+# How long a worker may take to end by itself, in seconds. It has nothing to save.
+_GRACE = 0.5
+# What a terminal or a batch system sends to end a command.
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextlib.contextmanager
-def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
-    """Connect to a running Dask cluster, or make one here that ends with the command.
+def connected(scheduler: str | None = None, workers: int | None = None) -> Iterator[Client]:
+    """Connect to a running Dask cluster, or make one here that ends with the block.
 
     Parameters
     ----------
     scheduler : str or None
-        The address of a running scheduler, such as ``"tcp://10.0.0.1:8786"``; None makes a cluster of this machine.
+        The address of a running scheduler, such as ``"tls://10.0.0.1:8786"``; None makes a cluster of this machine.
+        Certificates are those of Dask's configuration.
     workers : int or None
-        Number of its processes; None takes one for each core that this process may use.
+        Number of processes on this machine; None takes one for each core that this process may use.
+
+    Yields
+    ------
+    distributed.Client
 
     Raises
     ------
     ConnectionError
-        If no scheduler answers.
+        If no scheduler answers there within Dask's time for a connection, 30 s.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(SETTINGS))
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is said in our words
+        stack.enter_context(_silence("distributed", "distributed.client"))  # what matters is said by errors
         if scheduler is None:
-            scheduler = stack.enter_context(local_cluster(workers or CPU_COUNT))
-        try:
-            client = Client(scheduler)
-        except (OSError, ValueError, TypeError, ImportError) as error:  # the last two: a protocol it cannot speak
-            raise ConnectionError(f"no Dask scheduler answers at {scheduler}: {error}") from error
-        yield stack.enter_context(client)
-
-
-def local_cluster(workers: int) -> LocalCluster:
-    """Return a cluster of this machine: processes of one thread, reached by nobody else.
-
-    The keys keep others who are logged in here from sending work to it. A worker only waits for the kernel of its
-    run, so its memory says nothing, and is not watched.
-    """
-    return LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        security=True,
-        dashboard_address="127.0.0.1:0",
-        memory_limit=0,
-        preload=[_LEAVE_CTRL_C],
-    )
-
-
-def check_workers(client: Client) -> int:
-    """Return the number of runs that go on at once, after a look at what the workers would compute with.
-
-    Raises
-    ------
-    RuntimeError
-        If a worker lacks gaplib, or has other versions than this process.
-    """
-    here = versions()
-    try:
-        there = client.run(versions)
-    except Exception as error:
-        raise RuntimeError(f"a worker cannot do runs of gaplib: {last_line(error)}") from error
-    for address, found in there.items():
-        if found != here:
-            raise RuntimeError(f"the worker at {address} has {different(found, here)}: install the same lock on all")
-    return sum(client.nthreads().values())
-
-
-def results(client: Client, plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, dict, str | None]]:
-    """Yield each run as it ends, with its result and notebook (None if the run took its worker with it).
-
-    Dask is given one run for each thread that its workers have, and another when one ends: runs begin in the order of
-    the plan, ten thousand need no more memory than ten, and workers that join later get theirs.
-
-    Raises
-    ------
-    SchedulerLostError
-        If the scheduler is gone.
-    """
-    waiting = iter(runs)
-    given: dict[Future, Run] = {}
-    ends = as_completed(raise_errors=False)
-
-    def give() -> None:
-        for run in itertools.islice(waiting, max(1, sum(client.nthreads().values())) - len(given)):
-            future = client.submit(execute, plan.source, run.parameters, plan.versions, key=f"gap-run-{run.name}")
-            given[future] = run
-            ends.add(future)
-
-    give()
-    for future in ends:
-        run = given.pop(future)
-        if future.status == "cancelled" or client.status != "running":
-            raise SchedulerLostError("the Dask scheduler is gone")
-        if future.status == "error":
-            yield run, lost(future.exception(), plan), None
+            cluster = stack.enter_context(_local_cluster(workers or CPU_COUNT))
+            yield stack.enter_context(Client(cluster))
         else:
-            yield run, *future.result()
-        future.release()
-        give()
+            check_scheduler(scheduler)
+            yield stack.enter_context(Client(scheduler))
 
 
-def lost(error: Exception, plan: Plan) -> dict:
-    """Return the result of a run that did not come back: its worker was killed, or was the wrong one."""
-    return {
-        "status": LOST,
-        "recorded": {},
-        "error": last_line(error),
-        "traceback": "".join(traceback.format_exception(error)),
-        "seconds": None,
-        "started": None,
-        "host": None,
-        "processor": None,
-        "versions": plan.versions,
+@contextlib.contextmanager
+def _local_cluster(workers: int) -> Iterator[LocalCluster]:
+    """Make a cluster of processes with one thread each, reached by nobody else, with a folder that nobody else enters.
+
+    The keys keep others who are logged in here from sending work to it. A worker may wait for processes of its own, so
+    its memory says little, and is not watched.
+    """
+    with contextlib.ExitStack() as stack:
+        with _ctrl_c_waits():
+            folder = tempfile.TemporaryDirectory(prefix="gaplib-", ignore_cleanup_errors=True)  # of mode 0700
+            stack.enter_context(folder)
+            stack.enter_context(dask.config.set({"temporary-directory": folder.name}))
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                security=True,
+                dashboard_address="127.0.0.1:0",
+                memory_limit=0,
+                preload=["gaplib.jobs.preload"],
+                env={"TMPDIR": folder.name},  # what a worker leaves when it is killed goes with the folder
+            )
+            stack.enter_context(cluster)
+            stack.callback(cluster.sync, _end_workers, cluster)
+        try:
+            yield cluster
+        finally:
+            with _ctrl_c_waits():
+                stack.close()
+
+
+async def _end_workers(cluster: LocalCluster) -> None:
+    """End the workers, whatever they do: the cluster itself would wait for their work."""
+    ending = (nanny.close(timeout=_GRACE) for nanny in cluster.workers.values())
+    await asyncio.gather(*ending, return_exceptions=True)  # on a busy machine a killed process is not gone at once
+
+
+@contextlib.contextmanager
+def _ctrl_c_waits() -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM wait for the end of the block, and keep them from the processes that it starts.
+
+    A cluster that is interrupted while it starts cannot be closed, and its workers would all complain.
+    """
+    arrived: list[signal.Signals] = []
+    resource_tracker.ensure_running()  # otherwise started by the first worker, and it would unblock the signals
+    handlers = {
+        number: signal.signal(number, lambda number, _: arrived.append(signal.Signals(number))) for number in _ENDING
     }
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # inherited by threads and processes
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for ending, handler in handlers.items():
+            signal.signal(ending, handler)
+    if arrived:
+        signal.raise_signal(arrived[0])
+
+
+@contextlib.contextmanager
+def _silence(*names: str) -> Iterator[None]:
+    """Have Dask's loggers say nothing."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def check_scheduler(address: str) -> None:
+    """Refuse an address at which no Dask scheduler answers.
+
+    Dask itself waits without end for a server that speaks another language, such as the one of its own dashboard.
+
+    Parameters
+    ----------
+    address : str
+
+    Raises
+    ------
+    ConnectionError
+        If none answers within Dask's time for a connection.
+    """
+    limit = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
+
+    async def identity() -> str:
+        return await asyncio.wait_for(_kind_of_server(address), limit)
+
+    try:
+        found = asyncio.run(identity())
+    except TimeoutError:
+        found = f"nothing within {limit:g} s"
+    except Exception as error:  # whatever another server's bytes make of Dask's reader, a MemoryError among it
+        found = f"{type(error).__name__}: {error}"
+    if found != "Scheduler":
+        raise ConnectionError(f"no Dask scheduler answers at {address}: {found}")
+
+
+async def _kind_of_server(address: str) -> str:
+    comm = await connect(address, **Security().get_connection_args("client"))
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        return (await comm.read())["type"]
+    finally:
+        comm.abort()

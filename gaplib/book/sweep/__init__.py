@@ -1,5 +1,6 @@
-"""Many runs of one notebook: papermill on Dask, resumable. The commands are ``python -m gaplib run`` and ``sweep``.
+"""Many runs of one notebook: papermill on `gaplib.jobs`, resumable.
 
-`plan` says which runs there are, `worker` does one of them, `farm` has Dask do many, `store` keeps each that ended,
-`table` and `summary` put them together, `command` is the command line.
+The commands are ``python -m gaplib run`` and ``python -m gaplib sweep``. Here `command` is what they do, `grid` reads
+the values of a parameter, `plan` says which runs there are, `fingerprint` and `versions` what they compute with,
+`execution` does one of them, `store` keeps each that ended, `table` and `summary` sum them up.
 """

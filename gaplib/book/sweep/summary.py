@@ -4,6 +4,7 @@ import base64
 import io
 import itertools
 import math
+from importlib import resources
 from pathlib import Path
 from statistics import fmean
 
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 from gaplib.book import plots
 from gaplib.book.sweep import store
 from gaplib.book.sweep.plan import Plan, listed
-from gaplib.book.sweep.worker import DONE
+from gaplib.book.sweep.store import DONE
 
 # What a page can show and a reader can take in; the table has all.
 MOST_FIGURES, MOST_PANELS, MOST_LINES, MOST_ROWS = 12, 6, 8, 200
@@ -40,7 +41,8 @@ def write(folder: Path, plan: Plan, table: pd.DataFrame) -> None:
     shown = numbers[:MOST_FIGURES]
     columns = [*plan.swept, *shown, "run.status", "run.seconds"] if len(table) else []
     failed = failures(folder, plan, table)
-    page = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_PAGE)
+    source = resources.files("gaplib.book.sweep").joinpath("summary.html.j2").read_text(encoding="utf-8")
+    page = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
     text = page.render(
         plan=plan,
         counts={"planned": len(plan.runs)} | table["run.status"].value_counts().to_dict(),
@@ -58,7 +60,8 @@ def write(folder: Path, plan: Plan, table: pd.DataFrame) -> None:
         cut=max(0, len(table) - MOST_ROWS),
         listed=listed,
     )
-    store.write(folder / "summary.html", lambda path: path.write_text(text, encoding="utf-8"))
+    content = text.encode(errors="backslashreplace")
+    store.write(folder / "summary.html", lambda file: file.write(content))
 
 
 def failures(folder: Path, plan: Plan, table: pd.DataFrame) -> list[dict]:
@@ -69,7 +72,7 @@ def failures(folder: Path, plan: Plan, table: pd.DataFrame) -> list[dict]:
             "status": line["run.status"],
             "error": line["run.error"],
             "notebook": line["run.notebook"],
-            "traceback": store.result(folder, line["run.name"])["traceback"],
+            "traceback": (store.kept(folder, line["run.name"]) or line)["traceback"],
         }
         for line in table[table["run.status"] != DONE].to_dict("records")
     ]
@@ -83,21 +86,41 @@ def varying(plan: Plan, done: pd.DataFrame) -> list[str]:
     return [name for name in numeric if done[name].nunique() > 1]
 
 
-def roles(plan: Plan) -> tuple[str, str | None, list[str]]:
-    """Return the parameter of the horizontal axis, that of the panels, and those of the lines."""
+def deciding(plan: Plan, done: pd.DataFrame, quantity: str) -> list[str]:
+    """Return the swept parameters on which a number depends; all, if too few runs ended to tell."""
     several = [name for name, values in plan.swept.items() if len(values) > 1]
-    numeric = [name for name in several if not isinstance(plan.swept[name][0], (str, bool)) and name != "seed"]
-    x = "D" if "D" in numeric else [*numeric, *several][0]
-    rest = [name for name in several if name not in (x, "seed")]
+    points = {run.name: run.parameters for run in plan.runs}
+    numbers = [(points[run], number) for run, number in zip(done["run.name"], done[quantity], strict=True)]
+
+    def decide(names: list[str]) -> bool:
+        """Whether runs that agree in these parameters have the same number."""
+        found: dict[str, float] = {}
+        return all(found.setdefault(repr([at[name] for name in names]), number) == number for at, number in numbers)
+
+    needed = [name for name in several if not decide([other for other in several if other != name])]
+    return needed if decide(needed) else several
+
+
+def roles(plan: Plan, names: list[str]) -> tuple[str, str | None, list[str]]:
+    """Return the parameter of the horizontal axis, that of the panels, and those of the lines."""
+    numeric = [name for name in names if are_numbers(plan.swept[name]) and name != "seed"]
+    x = "D" if "D" in numeric else [*numeric, *names][0]
+    rest = [name for name in names if name not in (x, "seed")]
     return x, rest[0] if rest else None, rest[1:]
 
 
+def are_numbers(values: list) -> bool:
+    """Whether values have a place on an axis."""
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+
+
 def figure_of(plan: Plan, done: pd.DataFrame, quantity: str) -> dict:
-    """Return one recorded number against the horizontal parameter: a panel for each value of a second one.
+    """Return one recorded number against a parameter on which it depends: a panel for each value of a second one.
 
     Lines tell apart the values of what remains. A line is the mean over the seeds, its band their least and largest.
     """
-    x, panel, lines = roles(plan)
+    done = done.dropna(subset=[quantity])
+    x, panel, lines = roles(plan, deciding(plan, done, quantity))
     values = plan.swept[panel][:MOST_PANELS] if panel else [None]
     rows = -(-len(values) // 3)
     with matplotlib.rc_context():
@@ -107,7 +130,7 @@ def figure_of(plan: Plan, done: pd.DataFrame, quantity: str) -> dict:
         axes = figure.subplots(rows, min(3, len(values)), sharex=True, sharey=True, squeeze=False).flat
         for axis, value in zip(axes, values, strict=False):
             part = done if panel is None else where(plan, done, {panel: value})
-            draw(axis, part.dropna(subset=[quantity]), plan, (x, lines), quantity)
+            draw(axis, part, plan, (x, lines), quantity)
             axis.set(xlabel=x, ylabel=quantity, title="" if panel is None else f"{panel} = {readable(value)}")
             axis.label_outer()
         for axis in list(axes)[len(values) :]:
@@ -121,7 +144,7 @@ def figure_of(plan: Plan, done: pd.DataFrame, quantity: str) -> dict:
         (len(plan.swept[panel]) - len(values) if panel else 0, f"values of {panel} are"),
         (len(combinations(plan, lines)) - MOST_LINES, f"combinations of {', '.join(lines)} are"),
     )
-    numbers = done[quantity].dropna()
+    numbers = done[quantity]
     alt = f"{quantity} against {x}" + (f", one panel for each of {len(values)} values of {panel}" if panel else "")
     return {
         "name": quantity,
@@ -150,8 +173,8 @@ def draw(axis: Axes, part: pd.DataFrame, plan: Plan, roles: tuple[str, list[str]
     for name, number in zip(part["run.name"], part[quantity], strict=True):
         key = repr([points[name][role] for role in (*lines, x)])
         of_seeds.setdefault(key, []).append(float(number))
-    values = plan.swept[x] if isinstance(plan.swept[x][0], (str, bool)) else sorted(plan.swept[x])
-    at = [str(value) if isinstance(value, (str, bool)) else float(value) for value in values]
+    values = sorted(plan.swept[x]) if are_numbers(plan.swept[x]) else plan.swept[x]
+    at = [float(value) for value in values] if are_numbers(values) else [str(value) for value in values]
     colors = list(plots.COLORS.values())
     for i, combination in enumerate(combinations(plan, lines)[:MOST_LINES]):
         found = [of_seeds.get(repr([*combination.values(), value]), [math.nan]) for value in values]
@@ -167,95 +190,3 @@ def readable(value: object) -> str:
     if pd.isna(value):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Sweep of {{ plan.notebook }}</title>
-<style>
-  body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; padding: 1rem; }
-  img { max-width: 100%; height: auto; background: white; }
-  figure { margin: 1.5rem 0; }
-  .wide { overflow-x: auto; }
-  table { border-collapse: collapse; }
-  caption { text-align: left; }
-  th, td { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #8886; font-variant-numeric: tabular-nums; }
-  pre { overflow-x: auto; padding: .5rem; border: 1px solid #8886; font-size: .85rem; }
-  summary { cursor: pointer; overflow-wrap: anywhere; }
-</style>
-</head>
-<body>
-<main>
-<h1>Sweep of {{ plan.notebook }}</h1>
-<p>{{ counts.planned }} runs planned: {{ counts.done or 0 }} done, {{ counts.failed or 0 }} failed,
-{{ counts.lost or 0 }} lost, {{ counts.planned - (counts.done or 0) - (counts.failed or 0) - (counts.lost or 0) }}
-not ended. A run has failed if a cell raised an exception; it is lost if it ended in another way, such as a process that
-was killed, and the same command runs it again. All runs together took {{ "%.0f"|format(seconds) }} s.</p>
-<p>All numbers: <a href="results.csv">results.csv</a> and <a href="results.parquet">results.parquet</a>.</p>
-
-{% if failures %}
-<h2>What did not succeed</h2>
-{% for failure in failures %}
-<details>
-<summary><strong>{{ failure["values"] }}</strong> ({{ failure.status }}): {{ failure.error }}</summary>
-{% if failure.notebook %}<p><a href="{{ failure.notebook|urlencode }}">The notebook, as far as it ran</a></p>{% endif %}
-<div class="wide" tabindex="0"><pre>{{ failure.traceback }}</pre></div>
-</details>
-{% endfor %}
-{% if more_failures %}<p>{{ more_failures }} more are in the table.</p>{% endif %}
-{% endif %}
-
-<h2>What was asked for</h2>
-<div class="wide" tabindex="0">
-<table>
-<thead><tr><th scope="col">parameter</th><th scope="col">values</th></tr></thead>
-{% for name, values in plan.swept.items() %}
-<tr><th scope="row">{{ name }}</th><td>{{ listed(values) }}</td></tr>
-{% endfor %}
-{% for name, value in plan.fixed.items() %}
-<tr><th scope="row">{{ name }}</th><td>{{ value }} in all runs</td></tr>
-{% endfor %}
-</table>
-</div>
-
-{% if figures %}
-<h2>What came of it</h2>
-<p>A line is the mean over the seeds, its band their least and largest value. Only numbers that differ between runs are
-drawn.</p>
-{% for figure in figures %}
-<figure>
-<img src="data:image/png;base64,{{ figure.image }}" alt="{{ figure.alt }}">
-{% if figure.cut %}<figcaption>{{ figure.cut }}</figcaption>{% endif %}
-</figure>
-{% endfor %}
-{% if more %}<p>Not drawn, but in the table: {{ more|join(", ") }}.</p>{% endif %}
-{% endif %}
-
-{% if rows %}
-<h2>The runs</h2>
-<div class="wide" tabindex="0">
-<table>
-<thead>
-<tr>{% for name in columns %}<th scope="col">{{ name }}</th>{% endfor %}<th scope="col">notebook</th></tr>
-</thead>
-{% for values, notebook in rows %}
-<tr>{% for value in values %}<td>{{ value }}</td>{% endfor %}<td>
-{%- if notebook %}<a href="{{ notebook|urlencode }}">open</a>{% endif %}</td></tr>
-{% endfor %}
-</table>
-</div>
-{% if cut %}<p>{{ cut }} more runs are in the table.</p>{% endif %}
-{% endif %}
-
-<h2>What computed it</h2>
-<p>{% for name, value in plan.versions.items() %}{{ name }} {{ value }}{{ ", " if not loop.last }}{% endfor %}.
-{% if processors %}On {{ processors|join("; ") }}.{% endif %}</p>
-</main>
-</body>
-</html>
-"""

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from gaplib._terminal import printable
 from gaplib.book.sweep import store
 from gaplib.book.sweep.plan import Plan
 
@@ -15,6 +17,8 @@ _KINDS = (
     (lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63, "Int64"),
     (lambda value: isinstance(value, float) or (type(value) is int and abs(value) < 2**53), "float64"),
 )
+# A text that begins so is a formula to a spreadsheet.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FACTS = ("status", "error", "seconds", "started", "host", "processor")
 
 
@@ -47,23 +51,24 @@ def row(folder: Path, name: str, parameters: dict, result: dict) -> dict:
     facts = {"run.name": name} | {f"run.{key}": result[key] for key in _FACTS}
     path = store.notebook_path(folder, name)
     facts["run.notebook"] = path.relative_to(folder).as_posix() if path.exists() else ""
-    return parameters | recorded | facts | {f"run.{key}": value for key, value in result["versions"].items()}
+    line = parameters | recorded | facts | {f"run.{key}": value for key, value in result["versions"].items()}
+    return {writable(key): writable(value) for key, value in line.items()}
 
 
-def flat(recorded: dict, before: str = "") -> Iterator[tuple[str, object]]:
+def flat(recorded: dict, before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield what was recorded as pairs of a name and a number, text or truth value."""
     for key, value in recorded.items():
         if isinstance(value, dict):
             yield from flat(value, f"{before}{key}.")
         else:
-            yield f"{before}{key}", writable(value)
+            yield f"{before}{key}", value
 
 
-def writable(value: object) -> object:
-    """Return a recorded value as a cell of a table: lists as JSON, texts without what no file can hold."""
+def writable(value: Any) -> Any:
+    """Return a value as a cell of a table: lists as JSON; in texts what UTF-8 cannot hold as Python writes it."""
     if isinstance(value, list):
         return json.dumps(value)
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def of_one_kind(column: pd.Series) -> pd.Series:
@@ -77,5 +82,18 @@ def of_one_kind(column: pd.Series) -> pd.Series:
 
 def write(folder: Path, table: pd.DataFrame) -> None:
     """Write the table as ``results.parquet`` and ``results.csv``."""
-    store.write(folder / "results.parquet", lambda path: table.to_parquet(path, index=False, engine="pyarrow"))
-    store.write(folder / "results.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
+    store.write(folder / "results.parquet", lambda file: table.to_parquet(file, index=False, engine="pyarrow"))
+    plain = table.rename(columns=harmless)
+    for name in plain.select_dtypes("string"):
+        plain[name] = plain[name].map(harmless, na_action="ignore")
+    store.write(folder / "results.csv", lambda file: plain.to_csv(file, index=False, lineterminator="\n", mode="wb"))
+
+
+def harmless(text: str) -> str:
+    """Return a text on which nothing acts: an apostrophe before a formula, control characters as Python writes them."""
+    try:
+        float(text)
+    except ValueError:
+        shown = "\n".join(map(printable, text.split("\n")))
+        return f"'{shown}" if text.startswith(_FORMULA) else shown
+    return text

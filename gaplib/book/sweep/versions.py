@@ -1,41 +1,59 @@
 """What computes a result: versions of the packages that make the numbers, and the kind of processor."""
 
 import functools
-import hashlib
 import importlib.metadata
 import platform
 from pathlib import Path
 
+import nbformat
+
 import gaplib
+from gaplib.book.sweep import fingerprint
 
 # Those that the notebooks compute with.
 PACKAGES = ("numpy", "scipy", "tensorflow", "keras", "highspy", "pulp", "sympy", "cvxpy", "clarabel", "pandas")
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages, and gaplib's with a digest of its source.
+def versions(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """Return the versions that a notebook computes with: Python's, the packages', and gaplib's.
 
-    Runs with other versions are other runs: their numbers may differ in the last digits, or in more. Read anew each
-    time, because a worker can live longer than the code on its disk.
+    Runs with other versions are other runs: their numbers may differ in the last digits, or in more.
+
+    Parameters
+    ----------
+    notebook : nbformat.NotebookNode
+
+    Returns
+    -------
+    dict of str to str
+        By name; gaplib's has twelve digits of `fingerprint.of_library`.
     """
-    found = {"python": platform.python_version(), "gaplib": f"{gaplib.__version__}+{source_digest()}"}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:  # a notebook may need none of it
-            found[name] = "not installed"
-    return found
+    library = f"{gaplib.__version__}+{fingerprint.of_library(notebook)[:12]}"
+    return {"python": platform.python_version(), "gaplib": library} | {name: _version(name) for name in PACKAGES}
 
 
-def source_digest() -> str:
-    """Return a short hash of gaplib's code and data; this folder, which only runs notebooks, is left out."""
-    root = Path(gaplib.__file__).parent
-    files = [path for path in sorted(root.rglob("*")) if path.suffix in (".py", ".csv")]
-    whole = hashlib.sha256()
-    for path in files:
-        if Path(__file__).parent not in path.parents:
-            whole.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return whole.hexdigest()[:12]
+def different(here: dict[str, str], there: dict[str, str]) -> str:
+    """Say which versions are others here than there; empty if none is.
+
+    Parameters
+    ----------
+    here, there : dict of str to str
+        From `versions`.
+
+    Returns
+    -------
+    str
+    """
+    return ", ".join(
+        f"{name} {here.get(name)} and not {there[name]}" for name in there if here.get(name) != there[name]
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # a notebook may need none of it
+        return "not installed"
 
 
 @functools.cache
