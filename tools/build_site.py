@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXECUTE = {"execute_notebooks": "force", "raise_on_error": True, "timeout": 600}
 
 
-def derived_config(source, execute, url, baseurl):
-    """The settings of `source/_config.yml`, changed for this build."""
+def derived_config(source: Path, execute: bool, url: str | None, baseurl: str | None) -> dict:
+    """Return the settings of `source/_config.yml`, changed for this build."""
     config = yaml.safe_load((source / "_config.yml").read_text())
     if execute:
         config["execute"] |= EXECUTE
@@ -36,14 +36,14 @@ def derived_config(source, execute, url, baseurl):
     return config
 
 
-def build(source, out, execute=False, url=None, baseurl=None):
+def build(source: Path, out: Path, execute: bool = False, url: str | None = None, baseurl: str | None = None) -> Path:
     """Build, and return where the first page is. Raises `CalledProcessError` if anything is not as it should be."""
     folder = out / "_build"
     shutil.rmtree(folder / "html", ignore_errors=True)  # or a page that was renamed would live on
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "_config.yml"
     config.write_text(yaml.safe_dump(derived_config(source, execute, url, baseurl)))
-    command = [
+    command: list[str | Path] = [
         Path(sys.executable).with_name("jupyter-book"),
         "build",
         str(source),
@@ -57,7 +57,8 @@ def build(source, out, execute=False, url=None, baseurl=None):
     return folder / "html" / "index.html"
 
 
-def main():
+def main() -> None:
+    """Build as the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--execute", action="store_true", help="run every notebook")
     parser.add_argument("--url", help="the address of the repository, in place of repository.url of _config.yml")

@@ -63,7 +63,7 @@ def normalize(notebook: nbformat.NotebookNode) -> None:
 
 def merged(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """Join consecutive pieces of printed text: where one message ends and the next begins is a matter of timing."""
-    joined = []
+    joined: list[nbformat.NotebookNode] = []
     for output in outputs:
         if output.get("name") == "stderr":
             raise ValueError(f"a cell writes to stderr; mend it rather than hide it:\n{output.text}")

@@ -3,6 +3,7 @@
 python tools/results.py    (tools/notebooks.py ends with it)
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -16,7 +17,8 @@ from gaplib.models import GaussianMixture
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
-SPREAD = ["least", "largest", "seeds"]  # of what is learned only
+SPREAD = ("least", "largest", "seeds")  # of what is learned only
+NONE = ("", "", "")
 COLUMNS = ["beta0", "beta1", "gamma0", "gamma1", "acc", "xent", "distance", "p_detect"]
 
 
@@ -26,14 +28,14 @@ def results(name: str) -> dict:
 
 
 def verdicts() -> pd.DataFrame:
-    """The register of the paper's statements, with what the scorecard says of each."""
+    """Return the register of the paper's statements, with what the scorecard says of each."""
     judged = results("14_scorecard")["score_verdicts"].items()
     rows = [{"id": id, "verdict": verdict, "ours": ours} for id, (verdict, ours) in judged]
     return paper.register().merge(pd.DataFrame(rows), on="id", how="left", validate="one_to_one")
 
 
 def summary() -> pd.DataFrame:
-    """The number of statements by part of the paper and verdict."""
+    """Return the number of statements by part of the paper and verdict."""
     recorded = results("14_scorecard")
     counts = pd.DataFrame(recorded["score_counts"]).T
     counts.loc["all"] = recorded["score_total"]
@@ -41,7 +43,7 @@ def summary() -> pd.DataFrame:
 
 
 def gaussian_rows() -> pd.DataFrame:
-    """Every number of the paper's Tables 2 to 5, as printed, as optimal and as learned; one number a row."""
+    """Return every number of the paper's Tables 2 to 5, as printed, as optimal and as learned; one number a row."""
     learned, strong = results("12_gaussian_learned"), results("13_strong_adversaries")
     exact = results("08_gaussian_affine")["gaff_paper_optima"]
     printed = {(row["dataset"], row["D"]): row for n in range(2, 6) for row in paper.table(n)}
@@ -49,19 +51,20 @@ def gaussian_rows() -> pd.DataFrame:
     lines = []
     for i, (dataset, D) in enumerate(learned["glearn_rows"]):
         row = printed[dataset, D]
-        law = {name: row[name] for name in ("table", "dataset", "prior", "var0", "var1", "D")}
+        game = {name: row[name] for name in ("table", "dataset", "prior", "var0", "var1", "D")}
         model = GaussianMixture(row["prior"], 3, row["var0"], row["var1"])
 
-        def add(source, quantity, mean, low="", high="", seeds="", law=law):
-            lines.append(
-                law
-                | {"source": source, "quantity": quantity, "value": mean, "least": low, "largest": high, "seeds": seeds}
-            )
+        def add(
+            source: str, quantity: str, mean: float, spread: Sequence[float | str] = NONE, game: dict = game
+        ) -> None:
+            number = {"source": source, "quantity": quantity, "value": mean}
+            lines.append(game | number | dict(zip(SPREAD, spread, strict=True)))
 
         for name in COLUMNS:
             add("paper", name, row[name])
             spread = learned[f"glearn_{name}"]
-            add("learned, log-loss", name, *(spread[key][i] for key in ("mean", "min", "max")), seeds_12)
+            mean, least, largest = (spread[key][i] for key in ("mean", "min", "max"))
+            add("learned, log-loss", name, mean, (least, largest, seeds_12))
         add("paper", "p_detect_theory", row["p_detect_theory"])
         add("optimum, 0-1 loss", "p_detect", exact[f"{dataset}/{D}"])
         add("optimum, log-loss", "p_detect", learned["glearn_accuracy_log"][i])
@@ -73,25 +76,25 @@ def gaussian_rows() -> pd.DataFrame:
         of_seeds = strong["strong_accuracy_8_all"][i]
         # `sum` rounds in another way from Python 3.12 on; recorded numbers have nine digits, and so has their mean.
         mean = rounded(fmean(of_seeds))
-        add("learned, alpha-loss of order 8", "p_detect", mean, min(of_seeds), max(of_seeds), seeds_13)
+        add("learned, alpha-loss of order 8", "p_detect", mean, (min(of_seeds), max(of_seeds), seeds_13))
     return with_version(pd.DataFrame(lines))
 
 
 def figure_5() -> pd.DataFrame:
-    """The curves of Figure 5: MAP accuracy and mutual information over the budget, optimal and learned."""
+    """Return the curves of Figure 5: MAP accuracy and mutual information over the budget, optimal and learned."""
     recorded, seeds = results("11_binary_learned"), seeds_of("11_binary_learned")
     lines = []
     for i, (p, kind, D) in enumerate(recorded["blearn_settings"]):
         for quantity in ("accuracy", "information"):
             mean, low, high = (recorded[f"blearn_{quantity}_{name}"][i] for name in ("mean", "min", "max"))
-            law = {"p": p, "q": 0.25, "kind": kind, "D": D, "quantity": quantity}
+            point = {"p": p, "q": 0.25, "kind": kind, "D": D, "quantity": quantity}
             optimum = recorded[f"blearn_{quantity}_optimum"][i]
-            lines.append(law | {"source": "optimum, log-loss", "value": optimum} | dict.fromkeys(SPREAD, ""))
+            lines.append(point | {"source": "optimum, log-loss", "value": optimum} | dict.fromkeys(SPREAD, ""))
             if quantity == "accuracy":
                 optimum = recorded["blearn_accuracy_map_optimum"][i]
-                lines.append(law | {"source": "optimum, 0-1 loss", "value": optimum} | dict.fromkeys(SPREAD, ""))
+                lines.append(point | {"source": "optimum, 0-1 loss", "value": optimum} | dict.fromkeys(SPREAD, ""))
             spread = {"value": mean, "least": low, "largest": high, "seeds": seeds}
-            lines.append(law | {"source": "learned, log-loss"} | spread)
+            lines.append(point | {"source": "learned, log-loss"} | spread)
     return with_version(pd.DataFrame(lines))
 
 
