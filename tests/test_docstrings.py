@@ -243,7 +243,6 @@ UNCHECKED = {
     "book.parameters",  # see test_parameters.py
     "book.plots.use_style",
     "optimum.Optimum",
-    *(f"training.{name}" for name in ("Adversary", "Constraint", "Mechanism", "Privatizer")),
     *(f"training.{name}" for name in ("BinaryAdversary", "AffinePrivatizer", "BinaryPrivatizer")),  # take nothing
     *(f"training.{name}" for name in ("PrivatizerOfBits", "PrivatizerOfNumbers")),
     *(
