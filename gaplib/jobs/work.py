@@ -3,12 +3,9 @@
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 from distributed import Client, Future, as_completed
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 class SchedulerLostError(ConnectionError):
@@ -51,9 +48,7 @@ def at_once(client: Client) -> int:
         raise SchedulerLostError("the Dask scheduler is gone") from error
 
 
-def results(
-    client: Client, function: Callable[[Item], Result], items: Iterable[Item]
-) -> Iterator[tuple[Item, Result | Lost]]:
+def results(client: Client, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield each item with its result, in the order in which they are done.
 
     Dask is given one item for each thread that its workers have, and another when one is done: work begins in the
@@ -78,7 +73,7 @@ def results(
         If the scheduler is gone.
     """
     waiting = iter(items)
-    given: dict[Future, Item] = {}
+    given: dict[Future, Any] = {}
     done = as_completed(raise_errors=False)
 
     def give() -> None:

@@ -90,7 +90,7 @@ def do_on_cluster(plan: Plan, waiting: list[Run], folder: Path, options: argpars
         execute_run = partial(execute, plan.source, plan.folder, plan.versions)
         with progress(len(plan.runs), len(waiting)) as bar:
             for run, outcome in work.results(client, execute_run, waiting):
-                result, executed = outcome if not isinstance(outcome, work.Lost) else lost(outcome.error, plan.versions)
+                result, executed = lost(outcome.error, plan.versions) if isinstance(outcome, work.Lost) else outcome
                 store.keep(folder, run.name, result, executed)
                 if result["error"]:
                     bar.write(printable(f"{result['status']}: {run.name}: {result['error']}"), file=sys.stderr)
