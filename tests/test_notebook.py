@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from nbclient import NotebookClient
 
 from gaplib.book import chapters, notebook
 
@@ -24,6 +25,21 @@ def test_start_checks_the_parameters():
     names = {"In": ["", "D: float = 1.0  # budget, in [0, inf)"], "D": -1.0}
     with pytest.raises(ValueError, match="^D must be a finite number >= 0, got -1.0"):
         notebook.start(names)
+
+
+@pytest.mark.slow
+def test_the_caller_s_environment_does_not_change_what_is_shown():
+    """Figures would be missing under another backend, and warnings of libraries would stand on the page."""
+    sources = [
+        "from gaplib.book import notebook\n\nnotebook.start(globals())",
+        "import matplotlib.pyplot as plt\n\nplt.plot([1, 2])\nplt.show()",
+        "import warnings\n\nwarnings.warn_explicit('old', DeprecationWarning, 'library.py', 1, module='library')",
+    ]
+    content = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(content).execute(env=os.environ | {"MPLBACKEND": "agg", "PYTHONWARNINGS": "default"})
+    start, figure, warning = (cell.outputs for cell in content.cells)
+    assert ["image/png" in output.data for output in figure] == [True]
+    assert (start, warning) == ([], [])
 
 
 def test_claim(capsys):

@@ -4,6 +4,8 @@ import gaplib.book._threads  # noqa: F401, I001  (before NumPy)
 
 import json
 import os
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,22 @@ def start(names: dict[str, Any]) -> None:
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     # Not only chatter: oneDNN's kernels also change the low bits of a result.
     os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+    if "In" in names:  # a kernel, and not a program made of the notebook
+        _show_as_usual()
     parameters.check_history(names.get("In", []), names)
+
+
+def _show_as_usual() -> None:
+    """Have figures shown below their cells and warnings as Python does, whatever the caller's environment asks for."""
+    backend = "module://matplotlib_inline.backend_inline"
+    os.environ["MPLBACKEND"] = backend
+    if "matplotlib" in sys.modules:
+        sys.modules["matplotlib"].use(backend)
+    if sys.warnoptions:
+        warnings.resetwarnings()
+        for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", category)
+        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
 
 
 def claim(statement: str, holds: bool) -> None:
