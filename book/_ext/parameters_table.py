@@ -49,6 +49,7 @@ class ParametersTable(SphinxDirective):
     """One row for each parameter: its meaning, default, what is allowed, and the chapters that have it."""
 
     def run(self) -> list[nodes.Node]:
+        """Return the table."""
         paths = sorted(NOTEBOOKS.glob("*.ipynb"))
         for path in paths:
             self.env.note_dependency(str(path))
