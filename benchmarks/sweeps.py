@@ -16,15 +16,16 @@ import nbformat
 import pandas as pd
 import papermill
 
-from gaplib.book import notebook
+from gaplib.book import chapters
 
-PARAMETERS = "D: float = 1.0  # budget\nbusy: int = 0  # steps of a loop"
+PARAMETERS = "D: float = 1.0  # budget\nbusy: int = 0  # steps of a loop, in [0, inf)"
+START = "from gaplib.book import notebook\n\nnotebook.start(globals())"
 WORK = "for _ in range(busy):\n    pass\nnotebook.record(twice=2 * D)"
 BUSY = 40_000_000
 # The command in a process of its own, which says at its end how much memory it has had.
 COMMAND = """
 import json, resource, sys
-from gaplib.book.sweep.command import main
+from gaplib.__main__ import main
 code = main(json.loads(sys.argv[1]))
 print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
@@ -33,9 +34,8 @@ print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 def write_notebook(path: Path) -> None:
     """Write the notebook."""
     cells = [
-        nbformat.v4.new_code_cell("from gaplib.book import notebook", id="import"),
         nbformat.v4.new_code_cell(PARAMETERS, id="parameters", metadata={"tags": ["parameters"]}),
-        nbformat.v4.new_code_cell("notebook.check_parameters(D=notebook.real(), busy=notebook.integer(0))", id="check"),
+        nbformat.v4.new_code_cell(START, id="start"),
         nbformat.v4.new_code_cell(WORK, id="work"),
     ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -62,7 +62,7 @@ def bare(path: Path, folder: Path, runs: int) -> float:
     for i in range(runs):
         out = folder / f"{i}.ipynb"
         papermill.execute_notebook(path, out, {"D": float(i), "busy": 0}, progress_bar=False)
-        assert notebook.results(out) == {"twice": 2.0 * i}
+        assert chapters.results(out) == {"twice": 2.0 * i}
     return time.perf_counter() - begin
 
 

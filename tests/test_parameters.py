@@ -4,6 +4,8 @@ import math
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
+from site_builder import ROOT
 
 from gaplib.book import parameters
 
@@ -196,3 +198,20 @@ def test_a_cell_that_is_run_again_counts_as_it_is_then():
     again = [*BEFORE, "D: float = 9.0  # budget, in [0, 10]\nseed: int = 0  # seed", "print(D)"]
     with pytest.raises(ValueError, match=r"^D must be a finite number in \[0, 10\], got 11"):
         parameters.check_history(again, {"D": 11.0, "seed": 0})
+
+
+# On the site.
+
+
+@pytest.mark.slow
+def test_the_how_to_has_every_parameter_of_every_chapter(site):
+    page = BeautifulSoup((site / "book" / "howto.html").read_text(), "html.parser")
+    rows = [[cell.get_text(" ", strip=True) for cell in row.select("td")] for row in page.select("tr")]
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        chapter = str(int(path.stem[:2]))
+        for parameter in parameters.declared(nbformat.read(path, as_version=4)).values():
+            found = [row for row in rows if row[:2] == [parameter.name, parameter.meaning.replace("'", "\u2019")]]
+            ((_, _, default, allowed, chapters),) = found
+            assert chapter in chapters.split(" , ") and repr(parameter.default) in default, path.stem
+            low = parameter.allowed[0] if parameter.type in ("int", "float") else None
+            assert low is None or f"from {low:,.7g}" in allowed, path.stem
