@@ -206,11 +206,22 @@ GOOD = {
     "book.paper.table": dict(n=2),
     "training.AugmentedLagrangian": dict(first=1, last=3, rate=0.01),
     "training.Penalty": dict(first=0.1, last=1),
-    "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None),
+    "training.NetworkAdversary": dict(width=16),
+    "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None),
     "book.explorer.fragment": dict(),
     "book.explorer.show": dict(model=MIXTURE, D=4),
     "training.train": dict(
-        games=[], loss="alpha", alpha=2, constraint=None, seed=0, k=3, steps=1, as_printed=False, progress=False
+        games=[],
+        loss="alpha",
+        alpha=2,
+        constraint=None,
+        seed=0,
+        k=3,
+        steps=1,
+        as_printed=False,
+        progress=False,
+        learning_rate=0.01,
+        minibatch=200,
     ),
 }
 # Names, with all that belongs to them, that take whatever they are given, or only what gaplib itself makes. What
@@ -222,15 +233,19 @@ UNCHECKED = {
     "book.parameters",  # see test_parameters.py
     "book.plots.use_style",
     "optimum.Optimum",
-    "training.AugmentedLagrangian.price",
-    "training.AugmentedLagrangian.term",
-    "training.AugmentedLagrangian.update",
+    "training.AffinePrivatizer",
+    "training.Batch",
+    "training.BinaryAdversary",
+    "training.BinaryPrivatizer",
     "training.History",
     "training.Interrupted",
-    "training.Penalty.price",
-    "training.Penalty.term",
-    "training.Penalty.update",
+    "training.PrivatizerOfBits",
+    "training.PrivatizerOfNumbers",
+    "training.Release",
     "training.Result",  # its method belief: see test_training.py
+    "training.Sample",
+    "training.Setting",
+    "training.Units",
 }
 
 
