@@ -227,6 +227,7 @@ GOOD = {
 # Names, with all that belongs to them, that take whatever they are given, or only what gaplib itself makes. What
 # implements a protocol is called by the engine, and needs no line here.
 UNCHECKED = {
+    "book.chapters.recorded",
     "book.notebook.record",
     "book.notebook.start",
     "book.paper.register",
@@ -254,10 +255,11 @@ def in_protocol(name):
 
 
 def test_every_public_name_is_called_with_bad_input_or_excused():
-    callables = {name for name, thing in PUBLIC.items() if not isinstance(thing, property) and not in_protocol(name)}
+    callables = {name for name, thing in PUBLIC.items() if not isinstance(thing, property)}
     excused = {one: {name for name in callables if f"{name}.".startswith(f"{one}.")} for one in UNCHECKED}
-    assert callables - set().union(*excused.values()) == set(GOOD)
     assert [one for one, names in excused.items() if not names] == []
+    unchecked = set().union(*excused.values())
+    assert {name for name in callables - unchecked if not in_protocol(name)} <= set(GOOD) <= callables - unchecked
 
 
 def documented_errors(thing):
