@@ -17,6 +17,7 @@ from project import ROOT
 
 import gaplib
 import gaplib.book
+import gaplib.jobs
 from gaplib import binary
 from gaplib.mechanisms import AffineGaussian, BinaryKernel
 from gaplib.models import BinaryModel, GaussianMixture
@@ -25,7 +26,7 @@ from gaplib.optimum import Optimum
 
 def modules():
     """The modules that a user imports, by name: those of the core, the packages beside them, and those of the book."""
-    for package in (gaplib, gaplib.book):
+    for package in (gaplib, gaplib.book, gaplib.jobs):
         for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             if not info.name.rpartition(".")[2].startswith("_"):
                 yield info.name.removeprefix("gaplib."), importlib.import_module(info.name)
@@ -77,6 +78,8 @@ def function(thing):
 
 
 def arguments(thing):
+    if inspect.isclass(thing) and issubclass(thing, Exception) and "__init__" not in vars(thing):
+        return []  # it takes a message
     names = inspect.signature(function(thing)).parameters.values()
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     return [stars.get(one.kind, "") + one.name for one in names if one.name not in ("self", "cls")]
@@ -130,7 +133,7 @@ def faults(name):
             found.append(f"takes the array {name} and does not say its shape")
 
     returns = "" if inspect.isclass(thing) else types.get("return", type(None))
-    said = " ".join(f"{entry.type} {' '.join(entry.desc)}" for entry in parsed["Returns"])
+    said = " ".join(f"{entry.type} {' '.join(entry.desc)}" for entry in parsed["Returns"] + parsed["Yields"])
     if returns not in ("", type(None)) and not said:
         found.append("returns something and has no Returns")
     if holds_array(returns) and not re.search("shape|elementwise", f"{said} {summary}"):
@@ -208,15 +211,7 @@ GOOD = {
     "training.AugmentedLagrangian": dict(first=1, last=3, rate=0.01),
     "training.Penalty": dict(first=0.1, last=1),
     "training.NetworkAdversary": dict(width=16),
-    "training.Game": dict(
-        source=XOR,
-        D=0.1,
-        kind="pdi",
-        n=100,
-        test=None,
-        privatizer=PUBLIC["training.BinaryPrivatizer"](),
-        adversary=PUBLIC["training.BinaryAdversary"](),
-    ),
+    "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None),
     "book.explorer.fragment": dict(),
     "book.explorer.show": dict(model=MIXTURE, D=4),
     "training.train": dict(
@@ -242,13 +237,22 @@ UNCHECKED = {
     "book.paper.register",
     "book.parameters",  # see test_parameters.py
     "book.plots.use_style",
+    "jobs.cluster",  # see test_jobs.py
+    "jobs.work",
     "optimum.Optimum",
-    *(f"training.{name}" for name in ("BinaryAdversary", "AffinePrivatizer", "BinaryPrivatizer")),  # take nothing
-    *(f"training.{name}" for name in ("PrivatizerOfBits", "PrivatizerOfNumbers")),
-    *(
-        f"training.{name}"
-        for name in ("Batch", "History", "Interrupted", "Release", "Result", "Sample", "Setting", "Units")
-    ),
+    "training.AffinePrivatizer",
+    "training.Batch",
+    "training.BinaryAdversary",
+    "training.BinaryPrivatizer",
+    "training.History",
+    "training.Interrupted",
+    "training.PrivatizerOfBits",
+    "training.PrivatizerOfNumbers",
+    "training.Release",
+    "training.Result",  # its method belief: see test_training.py
+    "training.Sample",
+    "training.Setting",
+    "training.Units",
 }
 
 
@@ -257,10 +261,11 @@ def in_protocol(name):
 
 
 def test_every_public_name_is_called_with_bad_input_or_excused():
-    callables = {name for name, thing in PUBLIC.items() if not isinstance(thing, property) and not in_protocol(name)}
+    callables = {name for name, thing in PUBLIC.items() if not isinstance(thing, property)}
     excused = {one: {name for name in callables if f"{name}.".startswith(f"{one}.")} for one in UNCHECKED}
-    assert callables - set().union(*excused.values()) == set(GOOD)
     assert [one for one, names in excused.items() if not names] == []
+    unchecked = set().union(*excused.values())
+    assert {name for name in callables - unchecked if not in_protocol(name)} <= set(GOOD) <= callables - unchecked
 
 
 def documented_errors(thing):

@@ -120,7 +120,7 @@ VIOLATIONS = {
     "circles": ("training/samples.py", "from gaplib.training import train"),
     "tensorflow": ("gaussian.py", "def late():\n    import tensorflow"),
     "notebooks": ("jobs/__init__.py", "import papermill"),
-    "dask": ("book/sweep/plan.py", "from dask import delayed"),
+    "dask": ("training/train.py", "from dask import delayed"),
     "solvers": ("mechanisms.py", "import pulp"),
 }
 
@@ -138,7 +138,8 @@ def test_a_broken_contract_is_found(contract, tmp_path):
         file.write(f"\n\n{line}\n")
     result = run(*LINT_IMPORTS, "--contract", contract, cwd=tmp_path)
     assert result.returncode != 0, result.stdout
-    assert f"{CONTRACTS[contract]['name']} BROKEN" in " ".join(result.stdout.split())
+    squeezed = "".join(result.stdout.split())  # the tool wraps names, and may leave no space behind them
+    assert f"{CONTRACTS[contract]['name']}BROKEN".replace(" ", "") in squeezed
 
 
 # Hooks
