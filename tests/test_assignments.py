@@ -1,13 +1,19 @@
 """The assignments: what students get, and that nbgrader marks right, empty and wrong answers as it should."""
 
 import csv
+import importlib
 import json
+import math
 import re
 import subprocess
 import sys
+import time
+from fractions import Fraction
 from pathlib import Path
 
 import nbformat
+import numpy as np
+import pulp
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -263,6 +269,7 @@ def released(tmp_path_factory):
 @pytest.fixture(scope="module")
 def marked(released):
     """The points of every student in every cell: marked[name][student][cell]; None is left to a person."""
+    printed = {}
     for name in NAMES:
         right = reference(name)
         hand_in(released, "right", name, filled(released, name, right))
@@ -272,8 +279,8 @@ def marked(released):
         for student, (cell, good, bad, _) in MISTAKES[name].items():
             answers = without_training(name, with_mistake(name, cell, good, bad))
             hand_in(released, student, name, filled(released, name, answers))
-        mark(released, name)
-    return {name: scores(released, name) for name in NAMES}
+        printed[name] = mark(released, name)
+    return {name: scores(released, name) for name in NAMES} | {"printed": printed}
 
 
 def test_every_assignment_has_mistakes_to_try():
@@ -357,6 +364,51 @@ def test_right_answers_of_another_kind_get_full_marks(marked, name):
 
 @pytest.mark.slow
 @EACH
+def test_nothing_alarming_is_printed_for_honest_work(marked, name):
+    result, points = marked["printed"][name], sum(automatic(name).values())
+    assert result.stderr == ""
+    students = [*MISTAKES[name], "empty", "otherwise", "right"]
+    lines = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert sorted(name for name, line in lines.items() if line != "not handed in") == sorted(students)
+    assert lines["right"] == f"words not yet marked, {points} points by program"
+    assert lines["empty"] == "marked, 0 points by program"
+
+
+@pytest.mark.slow
+@EACH
+def test_grades_tell_a_zero_from_what_is_not_marked(released, marked, name):
+    rows = exported(released)
+    zero, right = rows[name, "empty"], rows[name, "right"]
+    columns = ("status", "program", "words", "score")
+    assert [zero[column] for column in columns] == ["marked", "0.0", "0.0", "0.0"]
+    full = str(float(sum(automatic(name).values())))
+    assert [right[column] for column in columns] == ["words not yet marked", full, "", ""]
+
+
+@pytest.mark.slow
+def test_grades_count_what_a_person_has_marked(released, marked):
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{released / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade("words", "binary_game", "binary_game", "right")
+        grade.manual_score, grade.needs_manual_grade = 7, False
+        gradebook.db.commit()
+    row = exported(released)["binary_game", "right"]
+    assert [row[column] for column in ("status", "program", "words", "score")] == ["marked", "90.0", "7.0", "97.0"]
+    # To mark again touches nothing that has not changed; what has changed is to be marked by a person again.
+    copy = released / "autograded" / "right" / "binary_game" / "binary_game.ipynb"
+    before = copy.stat().st_mtime_ns
+    mark(released, "binary_game")
+    assert copy.stat().st_mtime_ns == before
+    path = released / "submitted" / "right" / "binary_game" / "binary_game.ipynb"
+    path.write_bytes(path.read_bytes().replace(b"Assignment 1", b"Assignment one"))
+    assert exported(released)["binary_game", "right"]["status"] == "not yet marked"
+    mark(released, "binary_game")
+    assert exported(released)["binary_game", "right"]["status"] == "words not yet marked"
+
+
+@pytest.mark.slow
+@EACH
 def test_an_empty_hand_in_gets_nothing(marked, name):
     assert marked[name]["empty"] == dict.fromkeys([*automatic(name), *by_hand(name)], 0)
 
@@ -370,14 +422,13 @@ def test_a_mistake_costs_its_own_points_and_no_others(marked, name, student):
     assert all(points[cell] == 0 for cell in lost(points, name))
 
 
-# Hand-ins with a fault of another kind than a wrong answer. Each has a right answer to everything but, where it says so,
-# one: the one that VICTIM names.
+# Hand-ins with a fault of another kind than a wrong answer. Every answer is right but, at most, the one that VICTIM names.
 VICTIM = {"binary_game": "posterior", "gaussian_mixture": "accuracy-equal", "learning": "log-loss"}
 # The seconds that a student's cell may take here: enough for the model answers on a busy machine.
 SECONDS = 15
 
 
-def tests_of(name, answer):
+def cells_that_test(name, answer):
     """The cells with tests that belong to an answer."""
     found, current = [], None
     for cell in source(name).cells:
@@ -394,13 +445,6 @@ def at(notebook, name):
 
 def code(text):
     return nbformat.v4.new_code_cell(text)
-
-
-def early(notebook, text):
-    """A cell of the student's own after the first answer."""
-    answer = next(i for i, cell in enumerate(notebook.cells) if marks(cell).get("solution"))
-    notebook.cells.insert(answer + 1, code(text))
-    return notebook
 
 
 def with_victim(body, after=""):
@@ -428,7 +472,10 @@ def changes_its_argument(name, notebook):
     cell = notebook.cells[at(notebook, {"binary_game": "posterior", "learning": "penalty"}[name])]
     cell.source = {
         "binary_game": "def posterior(joint):\n    joint /= joint.sum(axis=1, keepdims=True)\n    return joint",
-        "learning": "def penalty(keep, joint, D, rho):\n    keep -= 1\n    return rho * max(0.0, -(joint * keep).sum() - D)",
+        "learning": (
+            "def penalty(keep, joint, D, rho):\n    keep -= 1\n    return rho * max(0, -(joint * keep).sum() - D)"
+        ),
+        "    return rho * max(0, -(joint * keep).sum() - D)",
     }[name]
     return notebook
 
@@ -447,7 +494,7 @@ def moved(name, notebook):
     notebook.cells.append(code(cell.source.replace(f"def {function}", "def helper")))
     cell.source = f"{head}\n    return helper{arguments}"
     notebook.cells.append(cell)
-    notebook.cells.insert(0, notebook.cells.pop(at(notebook, tests_of(name, VICTIM[name])[0])))
+    notebook.cells.insert(0, notebook.cells.pop(at(notebook, cells_that_test(name, VICTIM[name])[0])))
     return notebook
 
 
@@ -507,12 +554,20 @@ def other_kernel(name, notebook):
 
 
 def picture(name, notebook):
-    # A picture of one point.
-    point = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    point = (  # a picture of one point
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
     cell = notebook.cells[at(notebook, "words")]
     cell.source = "See here: ![image.png](attachment:image.png)"
     cell.attachments = {"image.png": {"image/png": point}}
     return notebook
+
+
+def two_files(name, notebook):
+    """The right name has the empty version."""
+    empty = nbformat.v4.new_notebook(cells=STUBS[name])
+    files = {f"{name}.ipynb": empty, f"{name}-Copy1.ipynb": notebook}
+    return {path: nbformat.writes(content).encode() for path, content in files.items()}
 
 
 def as_file(path, encode=lambda text: text.encode()):
@@ -525,144 +580,380 @@ def in_latin_1(text):
     return json.dumps(data, ensure_ascii=False).encode("latin-1")
 
 
-LOOP = "    import time\n    while True:\n        try:\n            time.sleep(1)\n        except BaseException:\n            pass"
-EQUAL_TO_ALL = (
-    "    class Yes(float):\n        __eq__ = __lt__ = __le__ = __gt__ = __ge__ = lambda *a: True\n"
-    "        __array_priority__ = 99\n        shape = (2, 2)\n    return Yes()"
-)
-# Name: what is done to a notebook that is right, and whether the victim (True), nothing (False) or other cells lose points.
+def early(text):
+    """A cell of the student's own after the first answer."""
+
+    def fault(name, notebook):
+        answer = next(i for i, cell in enumerate(notebook.cells) if marks(cell).get("solution"))
+        notebook.cells.insert(answer + 1, code(text))
+        return notebook
+
+    return fault
+
+
+LOOP = """\
+    import time
+    while True:
+        try:
+            time.sleep(1)
+        except BaseException:
+            pass"""
+EQUAL_TO_ALL = """\
+    class Yes(float):
+        __eq__ = __lt__ = __le__ = __gt__ = __ge__ = lambda *a: True
+        __array_priority__ = 99
+        shape = (2, 2)
+    return Yes()"""
+PRINTS = """
+right = posterior
+def posterior(joint):
+    print("x" * 50_000_000)
+    return right(joint)"""
+REPLACES = """
+np.allclose = np.isclose = lambda *a, **k: True
+import builtins
+builtins.abs = lambda x: 0"""
+REPLACES_WHEN_CALLED = """\
+    np.allclose = np.isclose = np.log = np.exp = np.sqrt = lambda *a, **k: True
+    return np.zeros(2)"""
+BREAKS = """
+np.sqrt = np.log = np.exp = np.logaddexp = np.zeros = np.max = None
+np.random.default_rng = 0
+if "EXAMPLE" in globals(): EXAMPLE[:] = 7
+if "norm" in globals(): norm.cdf = norm.pdf = None
+if "pulp" in globals(): pulp.LpVariable = None
+np = norm = pulp = EXAMPLE = None
+sum = max = min = len = p = joint = keep = rng = want = got = table = D = n = 0
+def accuracy_by_sum(*a): return 1
+def isclose(*a): return True
+roots = law = laws = case = 'x'"""
+
+# What is done to a notebook that is right; whether it costs the victim's tests or nothing, or why there is nothing to
+# mark; and the row of the page that says so.
 ANYWHERE = {
-    "replaces functions": (
-        with_victim("    return np.zeros(2)", "np.allclose = np.isclose = lambda *a, **k: True\nimport builtins\nbuiltins.abs = lambda x: 0"),
-        True,
-    ),
-    "replaces functions when called": (
-        with_victim("    np.allclose = np.isclose = np.log = np.exp = np.sqrt = lambda *a, **k: True\n    return np.zeros(2)"),
-        True,
-    ),
-    "breaks what others use": (
-        lambda name, notebook: early(
-            notebook,
-            "np.sqrt = np.log = np.exp = np.zeros = np.max = None\nnp.random.default_rng = 0\nif 'EXAMPLE' in globals():\n"
-            "    EXAMPLE[:] = 7\nif 'norm' in globals():\n    norm.cdf = norm.pdf = None\nif 'pulp' in globals():\n    pulp.LpVariable = None",
-        ),
-        False,
-    ),
-    "has names of its own": (
-        lambda name, notebook: early(
-            notebook,
-            "np = norm = pulp = EXAMPLE = None\nsum = max = min = len = p = joint = keep = rng = want = got = table = D = n = 0\n"
-            "def accuracy_by_sum(*a): return 1\ndef isclose(*a): return True\nroots = law = laws = case = 'x'",
-        ),
-        False,
-    ),
-    "does not end": (with_victim(LOOP), True),
-    "has a syntax error": (with_victim("    return ("), True),
-    "ends Python when called": (with_victim("    import os\n    os._exit(0)"), True),
-    "calls exit": (
-        lambda name, notebook: early(after_victim("exit()\nquit()")(name, notebook), "import sys\nsys.exit()"),
-        False,
-    ),
-    "lost its marks": (unmarked, False),
-    "moved cells": (moved, False),
+    "replaces functions": (with_victim("    return np.zeros(2)", REPLACES), "victim", "replaces a function of NumPy"),
+    "breaks what others use": (early(BREAKS), "nothing", "replaces a function of NumPy"),
 }
 ONCE = {
-    "changes its argument": (changes_its_argument, ["test-posterior"]),
-    "gives what is equal to all": (with_victim(EQUAL_TO_ALL), True),
-    "exits when called": (with_victim("    import sys\n    sys.exit()"), True),
-    "asks when called": (with_victim("    return float(input())"), True),
-    "asks in a cell": (lambda name, notebook: early(notebook, "budget = float(input('D? '))"), False),
-    "loops in a cell": (lambda name, notebook: early(notebook, "HELPER = 1\nwhile True:\n    pass"), False),
-    "loops after an answer": (after_victim("while True:\n    pass"), False),
-    "ends Python in a cell": (lambda name, notebook: early(notebook, "import os\nos._exit(1)"), False),
-    "prints 50 MB": (lambda name, notebook: early(notebook, "for _ in range(50):\n    print('x' * 10**6)"), False),
-    "prints 50 MB when called": (after_victim("_right = posterior\ndef posterior(joint):\n    print('x' * 10**6)\n    return _right(joint)"), False),
-    "takes all memory": (with_victim("    return [bytearray(2**30) for _ in range(100)]"), True),
-    "warns": (after_victim("import warnings, sys\nwarnings.warn('careful')\nprint('careful', file=sys.stderr)"), False),
-    "copied cells": (copied, False),
-    "deleted an answer": (deleted("posterior"), True),
-    "deleted tests": (deleted("setup", "test-posterior", "test-released", "part-2", "title"), False),
-    "deleted words": (deleted("words"), False),
-    "tampered": (tampered, True),
-    "wrote one cell": (one_cell, False),
-    "other kernel": (other_kernel, False),
-    "picture": (picture, False),
-    "renamed": (as_file("Homework 1 (final).ipynb"), False),
-    "renamed and no suffix": (as_file("{name}.ipynb.txt"), False),
-    "utf-16": (as_file("{name}.ipynb", lambda text: text.encode("utf-16")), False),
-    "byte order mark": (as_file("{name}.ipynb", lambda text: text.encode("utf-8-sig")), False),
-    "latin-1": (as_file("{name}.ipynb", in_latin_1), False),
-    "two files": (
-        lambda name, notebook: {
-            f"{name}.ipynb": nbformat.writes(nbformat.v4.new_notebook(cells=STUBS[name])).encode(),
-            f"{name}-Copy1.ipynb": nbformat.writes(notebook).encode(),
-        },
-        False,
+    "replaces functions when called": (with_victim(REPLACES_WHEN_CALLED), "victim", "replaces a function of NumPy"),
+    "gives what is equal to all": (with_victim(EQUAL_TO_ALL), "victim", "returns what is no number"),
+    "does not end": (with_victim(LOOP), "victim", "does not end, asks for input"),
+    "ends Python when called": (
+        with_victim("    import os\n    os._exit(0)"),
+        "victim",
+        "does not end, asks for input",
     ),
-    "empty file": (as_file("{name}.ipynb", lambda text: b""), "the file is empty"),
-    "cut off": (as_file("{name}.ipynb", lambda text: text.encode()[:2000]), "the file is not a notebook, or was cut off"),
-    "no notebook": (lambda name, notebook: {"answers.txt": b"see my mail"}, "there is no notebook"),
+    "exits when called": (with_victim("    import sys\n    sys.exit()"), "victim", "does not end, asks for input"),
+    "asks when called": (with_victim("    return float(input())"), "victim", "does not end, asks for input"),
+    "takes all memory": (
+        with_victim("    return [bytearray(2**30) for _ in range(99)]"),
+        "victim",
+        "does not end, asks for input",
+    ),
+    "has a syntax error": (with_victim("    return ("), "victim", "syntax error"),
+    "calls exit": (after_victim("exit()\nquit()"), "nothing", "such things outside"),
+    "calls sys.exit": (early("import sys\nsys.exit()"), "nothing", "such things outside"),
+    "asks in a cell": (early("budget = float(input('D? '))"), "nothing", "such things outside"),
+    "loops in a cell": (early("HELPER = 1\nwhile True:\n    pass"), "nothing", "such things outside"),
+    "loops after an answer": (after_victim("while True:\n    pass"), "nothing", "such things outside"),
+    "ends Python in a cell": (early("import os\nos._exit(1)"), "nothing", "such things outside"),
+    "prints 50 MB": (early("for _ in range(50):\n    print('x' * 10**6)"), "nothing", "prints"),
+    "prints 50 MB when called": (after_victim(PRINTS), "nothing", "prints"),
+    "warns": (
+        after_victim("import warnings, sys\nwarnings.warn('!')\nprint('!', file=sys.stderr)"),
+        "nothing",
+        "prints",
+    ),
+    "lost its marks": (unmarked, "nothing", "lost metadata"),
+    "moved cells": (moved, "nothing", "copied, moved or joined cells"),
+    "copied cells": (copied, "nothing", "copied, moved or joined cells"),
+    "wrote one cell": (one_cell, "nothing", "copied, moved or joined cells"),
+    "deleted an answer": (deleted("posterior"), "victim", "deleted an answer"),
+    "deleted tests": (
+        deleted("setup", "test-posterior", "test-released", "part-2", "title"),
+        "nothing",
+        "deleted or changed tests",
+    ),
+    "deleted words": (deleted("words"), "nothing", "deleted an answer"),
+    "tampered": (tampered, "victim", "deleted or changed tests"),
+    "other kernel": (other_kernel, "nothing", "lost metadata"),
+    "picture": (picture, "nothing", "picture"),
+    "renamed": (as_file("Homework 1 (final).ipynb"), "nothing", "another name"),
+    "renamed, no suffix": (as_file("{name}.ipynb.txt"), "nothing", "another name"),
+    "utf-16": (as_file("{name}.ipynb", lambda text: text.encode("utf-16")), "nothing", "another name"),
+    "byte order mark": (as_file("{name}.ipynb", lambda text: text.encode("utf-8-sig")), "nothing", "another name"),
+    "latin-1": (as_file("{name}.ipynb", in_latin_1), "nothing", "another name"),
+    "two files": (two_files, "nothing", "several notebooks"),
+    "empty file": (as_file("{name}.ipynb", lambda text: b""), "the file is empty", "empty"),
+    "cut off": (as_file("{name}.ipynb", lambda text: text.encode()[:2000]), "not a notebook, or was cut off", "empty"),
+    "no notebook": (lambda name, notebook: {"answers.txt": b"see my mail"}, "there is no notebook", "empty"),
     "other assignment": (
         lambda name, notebook: nbformat.v4.new_notebook(cells=[code("print('hello')")]),
         "no cell belongs to this assignment",
+        "empty",
     ),
 }
+GAINS_NOTHING = "nothing, and wins nothing"
+CHANGES = {"binary_game": "posterior", "learning": "penalty"}
+FAULTS = ANYWHERE | ONCE
+FAULTS["changes its argument"] = (changes_its_argument, "changes", "changes its argument")
+HAND_INS = [("binary_game", fault) for fault in FAULTS]
+HAND_INS += [(name, fault) for name in ("gaussian_mixture", "learning") for fault in ANYWHERE]
+HAND_INS += [("learning", "changes its argument")]
 STUBS = {}  # the cells of the students' versions, once they are made
-FAULTS = [("binary_game", fault) for fault in ANYWHERE | ONCE]
-FAULTS += [(name, fault) for name in ("gaussian_mixture", "learning") for fault in ANYWHERE]
-FAULTS += [("learning", "changes its argument")]
+
+
+def faulty(course, name, fault):
+    return FAULTS[fault][0](name, filled(course, name, without_training(name, reference(name))))
 
 
 def student_of(fault):
-    return re.sub(r"\W", "-", fault)
+    return re.sub(r"\W+", "-", fault)
 
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory):
-    """A course in which everybody hands in something faulty: its folder, and what the command printed."""
-    course = tmp_path_factory.mktemp("broken")
+    """A course in which everybody hands in something faulty, and one person by the exchange."""
+    course, exchange = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("exchange")
+    exchange.chmod(0o777)
     assignments.make_course(course)
     with (course / "nbgrader_config.py").open("a") as file:
-        file.write(f"\nc.ExecuteApart.seconds = {SECONDS}\n")
+        file.write(f"\nc.ExecuteApart.seconds = {SECONDS}\nc.Exchange.root = {str(exchange)!r}\n")
     for name in NAMES:
         STUBS[name] = nbformat.read(course / "release" / name / f"{name}.ipynb", as_version=4).cells
-    for name, fault in FAULTS:
-        notebook = filled(course, name, without_training(name, reference(name)))
-        hand_in(course, student_of(fault), name, (ANYWHERE | ONCE)[fault][0](name, notebook))
-    return course, {name: mark(course, name) for name in NAMES}
+    for name, fault in HAND_INS:
+        hand_in(course, student_of(fault), name, faulty(course, name, fault))
+    by_exchange(course, tmp_path_factory.mktemp("student"))
+    for name in NAMES:
+        mark(course, name)
+    return course
+
+
+def by_exchange(course, student):
+    """Fetch the first assignment, fill it in, and hand it in; then the teacher collects."""
+    lines = (course / "nbgrader_config.py").read_text().splitlines()
+    exchange = next(line for line in lines if line.startswith("c.Exchange.root"))
+    settings = [
+        "c = get_config()",
+        'c.CourseDirectory.course_id = "gap"',
+        f'c.Exchange.cache = "{student}/cache"',
+        exchange,
+    ]
+    (student / "nbgrader_config.py").write_text("\n".join(settings))
+    assignments.nbgrader(course, "release_assignment", "binary_game")
+    assignments.nbgrader(student, "fetch_assignment", "binary_game")
+    nbformat.write(
+        filled(course, "binary_game", reference("binary_game")), student / "binary_game" / "binary_game.ipynb"
+    )
+    assignments.nbgrader(student, "submit", "binary_game")
+    assignments.nbgrader(course, "collect", "binary_game")
 
 
 @pytest.fixture(scope="module")
 def broken_scores(broken):
-    return {name: scores(broken[0], name) for name in NAMES}
+    return {name: scores(broken, name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
 def table(broken):
+    return exported(broken)
+
+
+def exported(course):
     """The rows of grades.csv, by assignment and student."""
-    assignments.nbgrader(broken[0], "export")
-    with (broken[0] / "grades.csv").open(newline="") as file:
+    assignments.nbgrader(course, "export")
+    with (course / "grades.csv").open(newline="") as file:
         return {(row["assignment"], row["student_id"]): row for row in csv.DictReader(file)}
 
 
+def costs_on_the_page():
+    """What the table of the page says, by the first cell of a row."""
+    page = (ROOT / "book" / "assignments.md").read_text()
+    [section] = re.findall(r"\n## When something goes wrong\n(.*?)\n## ", page, re.DOTALL)
+    return {cells[0].strip(): cells[1].strip() for cells in re.findall(r"^\|([^|]+)\|([^|]+)\|", section, re.MULTILINE)}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name, fault", FAULTS, ids=[f"{name}: {fault}" for name, fault in FAULTS])
+@pytest.mark.parametrize("name, fault", HAND_INS, ids=[f"{name}: {fault}" for name, fault in HAND_INS])
 def test_a_fault_costs_what_the_page_says(broken_scores, table, name, fault):
-    costs, row = (ANYWHERE | ONCE)[fault][1], table[name, student_of(fault)]
-    if isinstance(costs, str):
+    _, costs, label = FAULTS[fault]
+    [told] = [cost for row, cost in costs_on_the_page().items() if label in row]
+    row, rest = table[name, student_of(fault)], list(LEFT_OUT.get(name, {}).values())
+    if fault == "deleted words":
+        assert row["status"] == "marked" and row["words"] == "0.0" and told == "the answer"
+        assert float(row["score"]) == float(row["program"]) == sum(automatic(name).values())
+    elif costs in ("victim", "nothing", "changes"):
+        expected = {"victim": VICTIM[name], "changes": CHANGES.get(name)}.get(costs)
+        points = broken_scores[name][student_of(fault)]
+        assert lost(points, name) == cells_that_test(name, expected) + rest
+        assert float(row["program"]) == sum(points[cell] for cell in automatic(name))
+        assert row["status"] == "words not yet marked" and row["words"] == row["score"] == ""
+        # A wrong answer stays wrong, whatever is done to the tests.
+        assert told in (["nothing", GAINS_NOTHING] if costs == "nothing" else ["the answer", GAINS_NOTHING])
+    else:
         assert row["status"].startswith("not markable: ") and costs in row["status"]
         assert row["program"] == row["words"] == row["score"] == ""
-        return
-    if fault == "changes its argument":
-        costs = {"binary_game": ["test-posterior"], "learning": ["test-penalty"]}[name]
-    elif isinstance(costs, bool):
-        costs = tests_of(name, VICTIM[name]) if costs else []
-    points = broken_scores[name][student_of(fault)]
-    assert lost(points, name) == costs + list(LEFT_OUT.get(name, {}).values())
-    assert float(row["program"]) == sum(points[cell] for cell in automatic(name))
-    unanswered = fault == "deleted words"
-    assert row["status"] == ("marked" if unanswered else "words not yet marked")
-    assert row["words"] == ("0.0" if unanswered else "")
+        assert told == "not markable"
+
+
+@pytest.mark.slow
+def test_every_row_of_the_page_was_tried():
+    labels = {label for *_, label in FAULTS.values()} | {"wrong answer"}
+    assert all(any(label in row for label in labels) for row in list(costs_on_the_page())[2:])
+
+
+@pytest.mark.slow
+def test_remarks_say_what_was_found(table):
+    def remarks(fault):
+        return table["binary_game", student_of(fault)]["remarks"]
+
+    assert remarks("has a syntax error") == remarks("changes its argument") == remarks("picture") == ""
+    assert remarks("does not end") == "posterior did not end"
+    assert remarks("ends Python when called") == "posterior ended Python, or returned too much"
+    assert remarks("loops in a cell") == f"a cell of the student did not end within {SECONDS} s, or ended Python"
+    assert remarks("renamed") == "the notebook was called Homework 1 (final).ipynb"
+    assert remarks("deleted tests") == "missing cells were put back: setup, test-posterior, test-released"
+    assert remarks("deleted an answer") == "missing cells were put back: posterior"
+    assert remarks("wrote one cell").startswith(
+        "answers were found in other cells than their own: posterior, released, "
+    )
+
+
+@pytest.mark.slow
+@EACH
+@pytest.mark.parametrize("fault", ["lost its marks", "moved cells", "copied cells", "wrote one cell", "deleted tests"])
+def test_cells_are_put_in_order(broken, marking, name, fault):
+    """Marks and places do not matter: this is what is run then."""
+    cells, parts = marking("cells"), marking("cells").parts(name)
+    notebook = faulty(broken, name, fault)
+    found = cells.in_order(notebook.cells, parts).cells
+    assert [marks(cell).grade_id for cell in found if marks(cell)] == [
+        marks(cell).grade_id for cell in source(name).cells
+    ]
+    right = without_training(name, reference(name))
+    for part in parts:
+        cell = next(cell for cell in found if marks(cell).get("grade_id") == part.id)
+        if part.is_answer and part.id in right:
+            moved_away = fault == "moved cells" and part.id == VICTIM[name]
+            assert "helper(" in cell.source if moved_away else right[part.id].strip() in cell.source
+        else:
+            assert cell.source == part.text
+    extra = [cell.source for cell in found if not marks(cell)]
+    assert len(extra) == {"moved cells": 1, "copied cells": 1}.get(fault, 0)
+    again = cells.in_order(found, parts).cells
+    assert [cell.source for cell in again] == [cell.source for cell in found]
+
+
+@pytest.fixture
+def marking(broken, monkeypatch):
+    """A function that imports a module of the course."""
+    monkeypatch.syspath_prepend(str(broken))
+    yield lambda name: importlib.import_module(f"marking.{name}")
+    for module in [module for module in sys.modules if module.partition(".")[0] == "marking"]:
+        del sys.modules[module]
+
+
+@pytest.mark.slow
+def test_an_endless_loop_is_waited_for_twice_at_most(marking):
+    """Once in the notebook, once alone; other tests of the answer, and of later answers that use it, do not wait."""
+    examiner, names, began = marking("examiner"), {}, time.monotonic()
+    loop = {"kind": "answer", "id": "loop", "names": ["loop"], "seconds": 1, "model": "def loop(): return 1"}
+    uses = {"kind": "answer", "id": "uses", "names": ["uses"], "seconds": 1, "model": "def uses(): return 2"}
+    cells = [
+        loop | {"source": "def loop():\n    while True: pass"},
+        uses | {"source": "def uses():\n    return loop() + 1"},
+    ]
+    marked = examiner.Examiner(cells, names)
+    waited = []
+    ask = examiner.Process.ask
+
+    def counted(self, *arguments):
+        try:
+            return ask(self, *arguments)
+        except examiner.Stopped:
+            waited.append(arguments[1])
+            raise
+
+    examiner.Process.ask = counted
+    marked.run(0)
+    for _ in range(2):
+        for choose in (marked.ask_notebook, marked.ask_alone):
+            choose(0)
+            with pytest.raises(examiner.StudentError, match=r"did not end"):
+                names["loop"]()
+    marked.run(1)
+    marked.ask_notebook(1)
+    assert names["uses"]() == 2
+    assert waited == ["call", "call"] and time.monotonic() - began > 2
+
+
+@pytest.mark.slow
+def test_values_reach_the_tests_as_they_are(marking):
+    examiner, candidate = marking("examiner"), marking("candidate")
+    for value in (None, True, 2**70, 0.1, math.inf, "x", 1j, [1, (2.5,)], {1: {2, 3}}, np.arange(6.0).reshape(2, 3)):
+        there = examiner.rebuilt(json.loads(json.dumps(candidate.plain(value))))
+        assert type(there) is type(value) and np.array_equal(there, value)
+    assert math.isnan(examiner.rebuilt(json.loads(json.dumps(candidate.plain(math.nan)))))
+    assert isinstance(examiner.rebuilt(candidate.plain(np.float32(0.1))), np.float32)
+    assert candidate.plain(map(abs, (-1, 2))) == [1, 2] and candidate.plain(Fraction(1, 4)) == 0.25
+    with pytest.raises(TypeError, match="returns a object"):
+        candidate.plain(object())
+
+
+@pytest.mark.slow
+def test_a_linear_program_reaches_the_tests_as_it_is(marking):
+    """With bounds, constants, all kinds of constraints, and names that occur twice."""
+    x, y = pulp.LpVariable("x", 0, 3), pulp.LpVariable("x", -1)
+    program = pulp.LpProblem("p", pulp.LpMaximize)
+    program += 2 * x + y + 7
+    program += x + y <= 4
+    program += x - y == 1
+    program += y >= -5 + x * 0
+    there = marking("examiner").rebuilt(marking("candidate").plain(program))
+    there.solve(pulp.HiGHS(msg=False))
+    assert pulp.LpStatus[there.status] == "Optimal"
+    assert pulp.value(there.objective) == pytest.approx(2 * 2.5 + 1.5 + 7)
+
+
+@pytest.mark.slow
+def test_feedback_returns_the_way_it_came(broken):
+    """One person handed in by the exchange, all others as files."""
+    for fault in ("picture", "does not end"):
+        assignments.nbgrader(broken, "generate_feedback", "binary_game", f"--student={student_of(fault)}")
+    [student] = {path.parent.parent.name for path in broken.glob("submitted/*/*/submission_secret.txt")}
+    assignments.nbgrader(broken, "generate_feedback", "binary_game", f"--student={student}")
+    assignments.nbgrader(broken, "release_feedback", "binary_game")
+    [at_home] = {path.parent for path in broken.parent.glob("student*/nbgrader_config.py")}
+    assignments.nbgrader(at_home, "fetch_feedback", "binary_game")
+    [page] = at_home.rglob("feedback/*/*.html")
+    assert "Task 1.2: posterior" in page.read_text()
+
+
+@pytest.mark.slow
+def test_feedback_shows_formulas_tasks_and_pictures_without_a_network(broken, browser):
+    assignments.nbgrader(broken, "generate_feedback", "binary_game", "--student=picture", "--force")
+    assignments.nbgrader(broken, "generate_feedback", "binary_game", "--student=renamed", "--force")
+    context = browser.new_context()
+    tab, asked = context.new_page(), []
+    context.route("**/*", lambda route: (asked.append(route.request.url), route.continue_()))
+    tab.goto((broken / "feedback" / "picture" / "binary_game" / "binary_game.html").as_uri())
+    tab.evaluate("MathJax.startup.promise")
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert tab.locator("mjx-container").count() > 20 and tab.locator("mjx-merror").count() == 0
+    assert "MJXTEX" in tab.evaluate("[...document.fonts].filter(f => f.status == 'loaded').map(f => f.family)")
+    assert "$" not in tab.locator(".text_cell_render").all_inner_texts()[0]
+    assert tab.evaluate("[...document.querySelectorAll('.text_cell_render img')].map(i => i.naturalWidth)") == [1]
+    contents = tab.locator("#toc").inner_text()
+    assert "Task 4.1: pdd-program (Score: 15.0 / 15.0)" in contents
+    assert "Task 6, in words (not yet marked, 10.0 points at most)" in contents
+    assert "Not yet marked, of 10.0" in tab.locator(".panel-heading").last.inner_text()
+    # The page may not ask another host, even if a student's answer would.
+    tab.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://example.org/x.png'}))")
+    tab.wait_for_timeout(300)
+    assert not any(url.startswith("http") for url in asked)
+    tab.goto((broken / "feedback" / "renamed" / "binary_game" / "binary_game.html").as_uri())
+    assert "the notebook was called Homework 1 (final).ipynb" in tab.locator("#toc").inner_text()
+    context.close()
 
 
 @pytest.mark.slow
@@ -677,6 +968,13 @@ def test_feedback_tells_what_was_wrong_and_loads_nothing(released, marked):
 def test_a_course_with_submissions_is_not_overwritten(released, marked):
     with pytest.raises(FileExistsError, match="without submissions"):
         assignments.make_course(released)
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("mine")
+    with pytest.raises(FileExistsError, match="new or empty"):
+        assignments.make_course(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["nbgrader_config.py"]
 
 
 def test_the_command_says_what_is_wrong(tmp_path):

@@ -39,7 +39,9 @@ class Part:
 
     def defined_in(self, source: str) -> bool:
         """Whether the code defines what the answer should; by the text, since it may have a syntax error."""
-        return any(re.search(rf"^(?:(?:async )?def|class) {name}\b|^{name}\s*=(?!=)", source, re.M) for name in self.names)
+        return any(
+            re.search(rf"^(?:(?:async )?def|class) {name}\b|^{name}\s*=(?!=)", source, re.M) for name in self.names
+        )
 
     def is_filled_by(self, source: str) -> bool:
         return _words(source) not in ("", _words(self.text))
@@ -97,23 +99,19 @@ def in_order(cells: list[nbformat.NotebookNode], assignment: list[Part]) -> Orde
     """
     order = Order()
     anchors = _known(cells, assignment)
-    lost, chosen = [], {}
+    chosen = {part.id: _answer(cells, part, assignment, anchors) for part in assignment if part.is_answer}
+    # Of answers in one cell, the first tells where it stands.
+    anchors |= {at: name for name, places in reversed(chosen.items()) for at in places}
     for part in assignment:
-        if part.is_answer:
-            places = _answer(cells, part, assignment, anchors)
-            chosen[part.id] = places
-            anchors.update(dict.fromkeys(places, part.id))
-            if not places or not any(part.is_filled_by(cells[at].source) for at in places):
-                lost += [part.id] if not places else []
-            if places and any(_grade_id(cells[at]) != part.id for at in places):
-                order.remarks.append(f"the answer {part.id} was found in a cell without its mark")
-            if part.is_code:
-                order.found += bool(places)
-                order.answered += any(part.is_filled_by(cells[at].source) for at in places)
-        elif part.id not in anchors.values():
-            lost += [part.id] if part.is_code else []
+        if part.is_answer and part.is_code:
+            order.found += bool(chosen[part.id])
+            order.answered += any(part.is_filled_by(cells[at].source) for at in chosen[part.id])
+    lost = [part.id for part in assignment if (part.is_code or part.is_answer) and part.id not in anchors.values()]
+    lost = [name for name in lost if not chosen.get(name)]  # an answer may share its cell with another
     if lost:
         order.remarks.append(f"missing cells were put back: {', '.join(lost)}")
+    if strange := [name for name, places in chosen.items() if any(_grade_id(cells[at]) != name for at in places)]:
+        order.remarks.append(f"answers were found in other cells than their own: {', '.join(strange)}")
     before = _others(cells, assignment, anchors)
     for part in assignment:
         order.cells += before.get(part.id, [])
@@ -129,7 +127,7 @@ def _known(cells: list[nbformat.NotebookNode], assignment: list[Part]) -> dict[i
     places: dict[str, int] = {}
     for at, cell in enumerate(cells):
         name = _grade_id(cell) if _grade_id(cell) in ids else texts.get(_words(cell.source))
-        if name:
+        if name and cell.source.strip():
             places.setdefault(name, at)
     return {at: name for name, at in places.items()}
 
@@ -137,7 +135,9 @@ def _known(cells: list[nbformat.NotebookNode], assignment: list[Part]) -> dict[i
 def _answer(cells, part: Part, assignment: list[Part], anchors: dict[int, str]) -> list[int]:
     """Where an answer stands in a hand-in; in words it may stand in several cells."""
     if part.is_code:
-        candidates = [at for at in range(len(cells)) if _grade_id(cells[at]) == part.id or part.defined_in(cells[at].source)]
+        candidates = [
+            at for at in range(len(cells)) if _grade_id(cells[at]) == part.id or part.defined_in(cells[at].source)
+        ]
 
         def preference(at: int) -> tuple:
             source = cells[at].source
@@ -182,7 +182,9 @@ def _others(cells, assignment: list[Part], anchors: dict[int, str]) -> dict[str 
 
 def _plain(cell, cell_type: str) -> nbformat.NotebookNode:
     """A cell with its text, and the pictures that were pasted into it."""
-    make = {"code": nbformat.v4.new_code_cell, "raw": nbformat.v4.new_raw_cell}.get(cell_type, nbformat.v4.new_markdown_cell)
+    make = {"code": nbformat.v4.new_code_cell, "raw": nbformat.v4.new_raw_cell}.get(
+        cell_type, nbformat.v4.new_markdown_cell
+    )
     new = make(cell.source)
     if cell_type == "markdown" and isinstance(cell.get("attachments"), dict):
         new.attachments = cell.attachments

@@ -1,10 +1,13 @@
 """In the kernel that runs the tests: has the student's code run elsewhere, and hands the tests what it returns."""
 
+import atexit
 import base64
+import contextlib
 import io
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +17,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 
 START = 300  # seconds for Python and the teacher's own cells
-REPLY = 2**26  # bytes
+REPLY = 2**26  # bytes that a function may return
 
 
 class StudentError(Exception):
@@ -60,6 +63,7 @@ class Process:
             env=os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
         )
         theirs.close()
+        atexit.register(self.stop)
 
     def ask(self, seconds: float, action: str, *arguments):
         try:
@@ -70,12 +74,15 @@ class Process:
             self.stop()
             raise Stopped("ended Python, or returned too much") from error
         self.stop()
-        raise Stopped("did not end in time")
+        raise Stopped("did not end")
 
     def stop(self):
+        """End the process and what it has started."""
+        if self.pipe.closed:
+            return
         self.pipe.close()
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, 9)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
@@ -98,14 +105,14 @@ class Examiner:
 
     def run(self, at: int) -> dict:
         """Run the next cell in the student's process; return what it prints and draws."""
-        process = self._notebook()
+        process, cell = self._notebook(), self.cells[at]
         self.end = at + 1
-        shown = self._run(process, self.cells[at])
+        shown = self._run(process, cell)
         if shown is None:
             self.notebook = None
-            name = self.cells[at].id or "a cell of the student"
-            self.remarks.append(f"{name} did not end, or ended Python")
-            return {"text": f"This cell was stopped after {self.cells[at].seconds:.0f} s, or ended Python.\n", "figures": []}
+            what = f"the cell {cell.id}" if cell.id else "a cell of the student"
+            self.remarks.append(f"{what} did not end within {cell.seconds:g} s, or ended Python")
+            return {"text": f"Stopped: {self.remarks[-1]}.\n", "figures": []}
         return shown
 
     def _notebook(self) -> Process:
@@ -180,7 +187,7 @@ class Examiner:
 
     def _function(self, name: str):
         def function(*arguments, **named):
-                return self._call(name, arguments, named)
+            return self._call(name, arguments, named)
 
         function.__name__ = name
         return function
@@ -199,8 +206,8 @@ class Examiner:
                 if self.notebook:
                     self.notebook.stop()
                     self.notebook = None
-                self.remarks.append(f"{name} did not end, or ended Python")
-            raise StudentError(f"{name}(...) {error}: a test may take {self.answer.seconds:.0f} s") from None
+                self.remarks.append(f"{name} {error}")
+            raise StudentError(f"{name}(...) {error}; all calls of a test may take {self.answer.seconds:g} s") from None
         self.seconds -= time.monotonic() - began
         if "error" in reply:
             raise StudentError("\n".join([reply["error"], reply.get("where", "")]).strip())

@@ -7,6 +7,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import List
 
 from marking import COURSE
 
@@ -15,6 +16,8 @@ _MATHJAX = COURSE / "mathjax"
 
 class NameTasks(NbGraderPreprocessor):
     """Write to each cell with points the task that it belongs to, and whether a person has yet to mark it."""
+
+    display_data_priority = List().tag(config=True)  # which nbgrader sets for all steps
 
     def preprocess(self, nb, resources):
         place, task = resources["nbgrader"], ""
@@ -26,7 +29,9 @@ class NameTasks(NbGraderPreprocessor):
             if marks.get("locked") and (found := re.findall(r"\*\*(Task [\d.]+)\*\*", cell.source)):
                 task = found[-1]
             if marks.get("grade"):
-                cell.metadata.task = f"{task}, in words" if marks.solution else f"{task}: {marks.grade_id.removeprefix('test-')}"
+                cell.metadata.task = (
+                    f"{task}, in words" if marks.solution else f"{task}: {marks.grade_id.removeprefix('test-')}"
+                )
                 cell.metadata.waits = marks.grade_id in waiting
         resources["mathjax"] = mathjax()
         resources["remarks"] = nb.metadata.get("marking", {}).get("remarks", [])

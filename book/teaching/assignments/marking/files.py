@@ -17,7 +17,9 @@ class NotMarkableError(Exception):
 
 def submitted(assignment: str) -> dict[str, Path]:
     """The folders that were handed in, by student."""
-    return {folder.parent.name: folder for folder in sorted(COURSE.glob(f"submitted/*/{assignment}")) if folder.is_dir()}
+    return {
+        folder.parent.name: folder for folder in sorted(COURSE.glob(f"submitted/*/{assignment}")) if folder.is_dir()
+    }
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -61,7 +63,9 @@ def prepared(files: dict[Path, bytes], assignment: str, parts: list[Part]) -> di
     if not orders[best].found:
         raise NotMarkableError(f"{best}: no cell belongs to this assignment")
     notebook = read[best]
-    notebook.metadata = nbformat.from_dict({"marking": {"remarks": [] if best == name else [f"the notebook was called {best}"]}})
+    notebook.metadata = nbformat.from_dict(
+        {"marking": {"remarks": [] if best == name else [f"the notebook was called {best}"]}}
+    )
     others = {path: data for path, data in files.items() if path not in read and path.suffix != ".ipynb"}
     return others | {name: nbformat.writes(notebook).encode()}
 
@@ -73,7 +77,7 @@ def _notebook(data: bytes) -> nbformat.NotebookNode:
     try:
         found = nbformat.reader.reads(_text(data).strip("\0"))
         cells = nbformat.convert(found, 4).cells
-    except Exception as error:  # noqa: BLE001  (nbformat raises of many kinds)
+    except Exception as error:
         raise ValueError("the file is not a notebook, or was cut off") from error
     notebook = nbformat.v4.new_notebook()
     for at, cell in enumerate(cells):

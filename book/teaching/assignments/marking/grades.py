@@ -37,7 +37,11 @@ def rows(gradebook: Gradebook, assignment: str) -> list[dict]:
         if name in known:
             row |= {"last_name": known[name].last_name or "", "first_name": known[name].first_name or ""}
         row["max_score"] = gradebook.find_assignment(assignment).max_score
-        row |= {"status": ABSENT} if name not in handed_in else _outcome(gradebook, assignment, name, handed_in[name], made)
+        row |= (
+            {"status": ABSENT}
+            if name not in handed_in
+            else _outcome(gradebook, assignment, name, handed_in[name], made)
+        )
         found.append(row)
     return found
 
