@@ -422,7 +422,7 @@ def test_a_mistake_costs_its_own_points_and_no_others(marked, name, student):
     assert all(points[cell] == 0 for cell in lost(points, name))
 
 
-# Hand-ins with a fault of another kind than a wrong answer. Every answer is right but, at most, the one that VICTIM names.
+# Hand-ins with faults of another kind. Every answer is right but, at most, the one that VICTIM names.
 VICTIM = {"binary_game": "posterior", "gaussian_mixture": "accuracy-equal", "learning": "log-loss"}
 # The seconds that a student's cell may take here: enough for the model answers on a busy machine.
 SECONDS = 15
@@ -475,7 +475,6 @@ def changes_its_argument(name, notebook):
         "learning": (
             "def penalty(keep, joint, D, rho):\n    keep -= 1\n    return rho * max(0, -(joint * keep).sum() - D)"
         ),
-        "    return rho * max(0, -(joint * keep).sum() - D)",
     }[name]
     return notebook
 
@@ -537,19 +536,36 @@ def tampered(name, notebook):
 
 
 def one_cell(name, notebook):
-    """All answers in one cell, and in words below the cell for words."""
+    """All answers are in the cell of the first."""
     answers = [cell for cell in notebook.cells if marks(cell).get("solution") and cell.cell_type == "code"]
-    everything = "\n\n".join(cell.source for cell in answers)
     notebook.cells = [cell for cell in notebook.cells if cell not in answers[1:]]
-    answers[0].source = everything
+    answers[0].source = "\n\n".join(cell.source for cell in answers)
+    return notebook
+
+
+def below(name, notebook):
+    """The answer in words is not in the cell for it, but below."""
     words = at(notebook, "words")
     notebook.cells.insert(words + 1, nbformat.v4.new_markdown_cell(notebook.cells[words].source))
     notebook.cells[words].source = "YOUR ANSWER HERE"
     return notebook
 
 
+def other_assignment(name, notebook):
+    return nbformat.v4.new_notebook(cells=[code("print('hello')")])
+
+
+def both(*faults):
+    def fault(name, notebook):
+        for one in faults:
+            notebook = one(name, notebook)
+        return notebook
+
+    return fault
+
+
 def other_kernel(name, notebook):
-    notebook.metadata = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}, "marking": "x"}
+    notebook.metadata = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}}
     return notebook
 
 
@@ -574,12 +590,6 @@ def as_file(path, encode=lambda text: text.encode()):
     return lambda name, notebook: {path.format(name=name): encode(nbformat.writes(notebook))}
 
 
-def in_latin_1(text):
-    data = json.loads(text)
-    data["cells"][0]["source"] = "größer"
-    return json.dumps(data, ensure_ascii=False).encode("latin-1")
-
-
 def early(text):
     """A cell of the student's own after the first answer."""
 
@@ -591,6 +601,11 @@ def early(text):
     return fault
 
 
+ASKS = "budget = float(input('D? '))"
+MEMORY = "    return [bytearray(2**30) for _ in range(99)]"
+PRINTS = "for _ in range(50):\n    print('x' * 10**6)"
+RENAMED = "Homework 1 (final).txt"
+TESTS = ("test-posterior", "test-released")
 LOOP = """\
     import time
     while True:
@@ -604,10 +619,13 @@ EQUAL_TO_ALL = """\
         __array_priority__ = 99
         shape = (2, 2)
     return Yes()"""
-PRINTS = """
+PRINTS_WHEN_CALLED = """
+import sys, warnings
+warnings.warn("careful")
 right = posterior
 def posterior(joint):
     print("x" * 50_000_000)
+    print("careful", file=sys.stderr)
     return right(joint)"""
 REPLACES = """
 np.allclose = np.isclose = lambda *a, **k: True
@@ -635,8 +653,10 @@ ANYWHERE = {
     "breaks what others use": (early(BREAKS), "nothing", "replaces a function of NumPy"),
 }
 ONCE = {
+    "changes its argument": (changes_its_argument, "changes", "changes its argument"),
     "replaces functions when called": (with_victim(REPLACES_WHEN_CALLED), "victim", "replaces a function of NumPy"),
     "gives what is equal to all": (with_victim(EQUAL_TO_ALL), "victim", "returns what is no number"),
+    "has a syntax error": (with_victim("    return ("), "victim", "syntax error"),
     "does not end": (with_victim(LOOP), "victim", "does not end, asks for input"),
     "ends Python when called": (
         with_victim("    import os\n    os._exit(0)"),
@@ -645,58 +665,38 @@ ONCE = {
     ),
     "exits when called": (with_victim("    import sys\n    sys.exit()"), "victim", "does not end, asks for input"),
     "asks when called": (with_victim("    return float(input())"), "victim", "does not end, asks for input"),
-    "takes all memory": (
-        with_victim("    return [bytearray(2**30) for _ in range(99)]"),
-        "victim",
-        "does not end, asks for input",
-    ),
-    "has a syntax error": (with_victim("    return ("), "victim", "syntax error"),
-    "calls exit": (after_victim("exit()\nquit()"), "nothing", "such things outside"),
-    "calls sys.exit": (early("import sys\nsys.exit()"), "nothing", "such things outside"),
-    "asks in a cell": (early("budget = float(input('D? '))"), "nothing", "such things outside"),
-    "loops in a cell": (early("HELPER = 1\nwhile True:\n    pass"), "nothing", "such things outside"),
-    "loops after an answer": (after_victim("while True:\n    pass"), "nothing", "such things outside"),
-    "ends Python in a cell": (early("import os\nos._exit(1)"), "nothing", "such things outside"),
-    "prints 50 MB": (early("for _ in range(50):\n    print('x' * 10**6)"), "nothing", "prints"),
-    "prints 50 MB when called": (after_victim(PRINTS), "nothing", "prints"),
-    "warns": (
-        after_victim("import warnings, sys\nwarnings.warn('!')\nprint('!', file=sys.stderr)"),
+    "takes all memory": (with_victim(MEMORY), "victim", "does not end, asks for input"),
+    "exits, asks, prints 50 MB": (
+        both(early("import sys\nsys.exit()"), early(ASKS), early(PRINTS), after_victim("exit()\nquit()")),
         "nothing",
-        "prints",
+        "such things outside",
     ),
-    "lost its marks": (unmarked, "nothing", "lost metadata"),
+    "loops and ends Python": (
+        both(early("import os\nos._exit(1)"), after_victim("while True:\n    pass")),
+        "nothing",
+        "such things outside",
+    ),
+    "prints 50 MB when called, and warns": (after_victim(PRINTS_WHEN_CALLED), "nothing", "prints"),
+    "lost its marks": (both(unmarked, other_kernel), "nothing", "lost metadata"),
     "moved cells": (moved, "nothing", "copied, moved or joined cells"),
     "copied cells": (copied, "nothing", "copied, moved or joined cells"),
     "wrote one cell": (one_cell, "nothing", "copied, moved or joined cells"),
+    "wrote below the cell": (below, "nothing", "below its cell"),
     "deleted an answer": (deleted("posterior"), "victim", "deleted an answer"),
-    "deleted tests": (
-        deleted("setup", "test-posterior", "test-released", "part-2", "title"),
-        "nothing",
-        "deleted or changed tests",
-    ),
     "deleted words": (deleted("words"), "nothing", "deleted an answer"),
+    "deleted tests": (deleted("setup", *TESTS, "part-2", "title"), "nothing", "deleted or changed tests"),
     "tampered": (tampered, "victim", "deleted or changed tests"),
-    "other kernel": (other_kernel, "nothing", "lost metadata"),
     "picture": (picture, "nothing", "picture"),
-    "renamed": (as_file("Homework 1 (final).ipynb"), "nothing", "another name"),
-    "renamed, no suffix": (as_file("{name}.ipynb.txt"), "nothing", "another name"),
-    "utf-16": (as_file("{name}.ipynb", lambda text: text.encode("utf-16")), "nothing", "another name"),
-    "byte order mark": (as_file("{name}.ipynb", lambda text: text.encode("utf-8-sig")), "nothing", "another name"),
-    "latin-1": (as_file("{name}.ipynb", in_latin_1), "nothing", "another name"),
+    "renamed, utf-16": (as_file(RENAMED, lambda text: text.encode("utf-16")), "nothing", "under another name"),
     "two files": (two_files, "nothing", "several notebooks"),
-    "empty file": (as_file("{name}.ipynb", lambda text: b""), "the file is empty", "empty"),
-    "cut off": (as_file("{name}.ipynb", lambda text: text.encode()[:2000]), "not a notebook, or was cut off", "empty"),
-    "no notebook": (lambda name, notebook: {"answers.txt": b"see my mail"}, "there is no notebook", "empty"),
-    "other assignment": (
-        lambda name, notebook: nbformat.v4.new_notebook(cells=[code("print('hello')")]),
-        "no cell belongs to this assignment",
-        "empty",
-    ),
+    "empty file": (as_file("{name}.ipynb", lambda text: b""), "the file is empty", "something empty"),
+    "cut off": (as_file("{name}.ipynb", lambda text: text.encode()[:2000]), "or was cut off", "something empty"),
+    "no notebook": (as_file("answers.txt", lambda text: b"see my mail"), "there is no notebook", "something empty"),
+    "other assignment": (other_assignment, "no cell belongs to this assignment", "something empty"),
 }
 GAINS_NOTHING = "nothing, and wins nothing"
 CHANGES = {"binary_game": "posterior", "learning": "penalty"}
 FAULTS = ANYWHERE | ONCE
-FAULTS["changes its argument"] = (changes_its_argument, "changes", "changes its argument")
 HAND_INS = [("binary_game", fault) for fault in FAULTS]
 HAND_INS += [(name, fault) for name in ("gaussian_mixture", "learning") for fault in ANYWHERE]
 HAND_INS += [("learning", "changes its argument")]
@@ -810,18 +810,35 @@ def test_remarks_say_what_was_found(table):
     assert remarks("has a syntax error") == remarks("changes its argument") == remarks("picture") == ""
     assert remarks("does not end") == "posterior did not end"
     assert remarks("ends Python when called") == "posterior ended Python, or returned too much"
-    assert remarks("loops in a cell") == f"a cell of the student did not end within {SECONDS} s, or ended Python"
-    assert remarks("renamed") == "the notebook was called Homework 1 (final).ipynb"
+    stopped = f"did not end within {SECONDS} s, or ended Python"
+    assert remarks("loops and ends Python") == f"a cell of the student {stopped}; the cell posterior {stopped}"
+    assert remarks("renamed, utf-16") == f"the notebook was called {RENAMED}"
+    assert remarks("two files") == "the notebook was called binary_game-Copy1.ipynb"
     assert remarks("deleted tests") == "missing cells were put back: setup, test-posterior, test-released"
     assert remarks("deleted an answer") == "missing cells were put back: posterior"
     assert remarks("wrote one cell").startswith(
         "answers were found in other cells than their own: posterior, released, "
     )
+    assert remarks("wrote below the cell") == "answers were found in other cells than their own: words"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1"])
+def test_a_notebook_is_read_in_every_encoding(broken, marking, encoding):
+    notebook, name = filled(broken, "binary_game", {"posterior": "größer = 1"}), "binary_game"
+    data = json.dumps(json.loads(nbformat.writes(notebook)), ensure_ascii=False).encode(encoding)
+    parts = marking("cells").parts(name)
+    files = marking("files").prepared({Path("x.json"): data, Path("data.csv"): b"1"}, name, parts)
+    assert set(files) == {Path("binary_game.ipynb"), Path("data.csv")}
+    read = nbformat.reads(files[Path("binary_game.ipynb")].decode("utf-8"), as_version=4)
+    assert [cell.source for cell in read.cells] == [cell.source for cell in notebook.cells]
 
 
 @pytest.mark.slow
 @EACH
-@pytest.mark.parametrize("fault", ["lost its marks", "moved cells", "copied cells", "wrote one cell", "deleted tests"])
+@pytest.mark.parametrize(
+    "fault", ["lost its marks", "moved cells", "copied cells", "wrote one cell", "wrote below the cell"]
+)
 def test_cells_are_put_in_order(broken, marking, name, fault):
     """Marks and places do not matter: this is what is run then."""
     cells, parts = marking("cells"), marking("cells").parts(name)
@@ -932,7 +949,7 @@ def test_feedback_returns_the_way_it_came(broken):
 @pytest.mark.slow
 def test_feedback_shows_formulas_tasks_and_pictures_without_a_network(broken, browser):
     assignments.nbgrader(broken, "generate_feedback", "binary_game", "--student=picture", "--force")
-    assignments.nbgrader(broken, "generate_feedback", "binary_game", "--student=renamed", "--force")
+    assignments.nbgrader(broken, "generate_feedback", "binary_game", "--student=renamed-utf-16", "--force")
     context = browser.new_context()
     tab, asked = context.new_page(), []
     context.route("**/*", lambda route: (asked.append(route.request.url), route.continue_()))
@@ -951,8 +968,8 @@ def test_feedback_shows_formulas_tasks_and_pictures_without_a_network(broken, br
     tab.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://example.org/x.png'}))")
     tab.wait_for_timeout(300)
     assert not any(url.startswith("http") for url in asked)
-    tab.goto((broken / "feedback" / "renamed" / "binary_game" / "binary_game.html").as_uri())
-    assert "the notebook was called Homework 1 (final).ipynb" in tab.locator("#toc").inner_text()
+    tab.goto((broken / "feedback" / "renamed-utf-16" / "binary_game" / "binary_game.html").as_uri())
+    assert f"the notebook was called {RENAMED}" in tab.locator("#toc").inner_text()
     context.close()
 
 

@@ -1,4 +1,4 @@
-"""Put the cells of a hand-in in order: the teacher's own cells, with the student's answers and other cells between them."""
+"""Put the cells of a hand-in in order: the teacher's own, with the student's answers and other cells between them."""
 
 import ast
 import re
@@ -58,7 +58,7 @@ class Order:
 
 
 def parts(assignment: str) -> list[Part]:
-    """The cells of an assignment, in the order of its notebook and with the texts that nbgrader keeps, hidden tests too."""
+    """The cells of an assignment, in the order of its notebook, with the texts that nbgrader keeps, hidden tests too."""
     notebook = nbformat.read(COURSE / "source" / assignment / f"{assignment}.ipynb", as_version=4)
     with Gradebook(f"sqlite:///{COURSE / 'gradebook.db'}") as gradebook:
         texts = {cell.name: cell.source for cell in gradebook.find_notebook(assignment, assignment).source_cells}
@@ -94,8 +94,8 @@ def _words(text: str) -> str:
 def in_order(cells: list[nbformat.NotebookNode], assignment: list[Part]) -> Order:
     """Return a hand-in with every cell of the assignment once, in its place.
 
-    The teacher's cells are as the teacher made them. An answer is known by its mark, or by the name that it defines. Every other
-    cell of the student stands before the cell of the assignment that it stood before.
+    The teacher's cells are as the teacher made them. An answer is known by its mark, or by the name that it defines.
+    Every other cell of the student stands before the cell of the assignment that it stood before.
     """
     order = Order()
     anchors = _known(cells, assignment)

@@ -30,7 +30,8 @@ class Step:
 class ExecuteApart(Execute):
     """In place of nbgrader's step that runs a notebook.
 
-    A test asks the student's functions for values and gets copies. If it fails, it is run once more, with the answer alone.
+    A test asks the student's functions for values and gets copies. If it fails, it is run once more, with the answer
+    alone.
     """
 
     seconds = Float(30, help="What a cell of a student, and a test of an answer, may take.").tag(config=True)

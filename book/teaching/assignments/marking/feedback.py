@@ -49,7 +49,7 @@ def mathjax() -> str:
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """`nbgrader release_feedback` for those who handed in by the exchange. Who did not has no folder there to look in."""
+    """`nbgrader release_feedback`, for those who handed in by the exchange: nobody else has a folder there."""
 
     def copy_files(self):
         folders = [path.parent for path in map(Path, COURSE.glob(f"feedback/*/{self.coursedir.assignment_id}/*.html"))]
