@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "book" / "teaching" / "assignments"
+MATHJAX = ROOT / "book" / "extra" / "mathjax"
 
 
 def names() -> list[str]:
@@ -33,18 +34,22 @@ def make_course(course: Path) -> None:
     Parameters
     ----------
     course : Path
-        A new folder, or one that an earlier call made.
+        A new or empty folder, or one that an earlier call made.
 
     Raises
     ------
     FileExistsError
-        If the course has submissions. To overwrite its assignments could cost marks.
+        If the folder holds something else, or submissions: to overwrite their assignments could cost marks.
     subprocess.CalledProcessError
         If nbgrader reports an error.
     """
     if (course / "submitted").exists():
         raise FileExistsError(f"course must be a folder without submissions, got {course}")
-    shutil.copytree(TEMPLATE, course, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    if course.exists() and any(course.iterdir()) and not (course / "marking").exists():
+        raise FileExistsError(f"course must be a new or empty folder, or one made by this command, got {course}")
+    ignore = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__")
+    shutil.copytree(TEMPLATE, course, dirs_exist_ok=True, ignore=ignore)
+    shutil.copytree(MATHJAX, course / "mathjax", dirs_exist_ok=True)  # for the pages of feedback
     for name in names():
         nbgrader(course, "generate_assignment", name, "--force")
 
