@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # scipy.optimize is loaded when it is first used
 
-from gaplib._weighted_normal import REACH, Part, crossings
+from gaplib._weighted_normal import REACH, Part, crossings, log_odds
 
 # Nodes of the mass quadrature: the share t of an interval's mass is a logistic function of evenly spaced numbers. In
 # them the quantile functions are analytic in a strip of half-width pi, whatever the two densities are, so a trapezoid
@@ -92,8 +92,8 @@ def _crossings(a: Part, b: Part) -> list[Crossing]:
     points = crossings(a, b)
     if not points:
         return []
-    before = points[0] - max(a.sd, b.sd)
-    left, right = (a, b) if a.log_density(before) > b.log_density(before) else (b, a)
+    q, slope, _ = log_odds(a, b)
+    left, right = (a, b) if 2 * q * (points[0] - (a.mean + b.mean) / 2) + slope > 0 else (b, a)
     ends = [-math.inf, *points, math.inf]
     found = []
     for number, at in enumerate(points):
@@ -145,6 +145,9 @@ def _spend(kept: list[Crossing], D: float) -> tuple[list[Interval], float, bool]
             log_width = scipy.optimize.brentq(lambda t: max(beyond(intervals(t)[0])), low, high, xtol=1e-13, rtol=1e-13)
     found, _ = intervals(log_width)
     over, overlap = beyond(found)
+    if len(found) == 2 and found[0].high > found[1].low:  # two that meet may overlap by rounding
+        meeting = (found[0].high + found[1].low) / 2
+        found = [found[0]._replace(high=meeting), found[1]._replace(low=meeting)]
     return found, _log(_cost(kept[lead], found[lead])), overlap > over or log_width == high
 
 

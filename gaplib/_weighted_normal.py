@@ -39,7 +39,7 @@ class Part(NamedTuple):
     def mass(self, low: Numbers, high: Numbers) -> np.ndarray:
         """Return the mass in [low, high], as a difference of the smaller tails."""
         low, high = self.standard(low), self.standard(high)
-        flip = low + high > 0
+        flip = low > -high
         smaller, larger = np.where(flip, -high, low), np.where(flip, -low, high)
         return self.weight * (scipy.special.ndtr(larger) - scipy.special.ndtr(smaller))
 
@@ -55,7 +55,8 @@ class Part(NamedTuple):
     def quantile(self, below: np.ndarray, above: np.ndarray) -> np.ndarray:
         """Return the x with the mass `below` under it and `above` over it, from the smaller of the two."""
         low = below <= above
-        z = scipy.special.ndtri(np.minimum(np.where(low, below, above) / self.weight, 0.5))
+        smaller = np.where(low, below, above) / self.weight
+        z = scipy.special.ndtri(np.clip(smaller, 0, 0.5))  # differences of masses may be negative by rounding
         return self.mean + self.sd * np.where(low, z, -z)
 
     def first_moment(self, low: Numbers, high: Numbers, z: Numbers) -> np.ndarray:
