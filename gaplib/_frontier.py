@@ -60,6 +60,10 @@ class Frontier:
         """Return the price whose lower bound at D is the largest known."""
         return max(self._floors, key=lambda floor: floor[1] - floor[0] * D)[0]
 
+    def probe(self, price: float) -> None:
+        """Find the corner at a price."""
+        self._add(self._solve(price))
+
     def at(self, D: float, tolerance: float = 1e-13, like: Frontier | None = None) -> Point:
         """Return the optimum at the budget D, within `tolerance`; `like` is the curve of a smaller, similar problem."""
         if D >= self._corners[-1].distortion:

@@ -8,17 +8,20 @@ dual solution, linear in every cell, that is made feasible for all x and x'.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from gaplib._frontier import Corner, Frontier, Point
+from gaplib._line_pdd import accuracy_floor
 from gaplib._partial_transport import Matching, by_network_simplex, corner
 from gaplib._weighted_normal import Part, crossings, log_odds
 
 # Standard deviations that the cells reach: beyond, less than 1e-12 of the mass.
 _REACH = 7.2
 _BEYOND = 1e-12
+_ROUNDING = 1e-10
 # Cells of the first cut, and from how many on no finer one is tried.
 _FIRST, _MOST = 120, 1500
 
@@ -73,7 +76,8 @@ class Found(NamedTuple):
 
 def solve(a: Part, b: Part, budgets: list[float], gap: float) -> list[Found]:
     """Return a mechanism for each budget, with bounds no further apart than `gap` if _MOST cells are enough for it."""
-    prior = max(a.weight, b.weight)
+    # No mechanism that does not see Y does better than the best that does.
+    sure = [accuracy_floor(a, b, D)[0] - _ROUNDING for D in budgets]
     edges = _edges(a, b, _FIRST)
     best: dict[int, Found] = {}
     left = list(range(len(budgets)))
@@ -83,7 +87,7 @@ def solve(a: Part, b: Part, budgets: list[float], gap: float) -> list[Found]:
         errors = np.zeros(edges.size - 1)
         for number in left:
             known = best.get(number)
-            point, error = _bounds(cut, prior, budgets[number], gap, coarse)
+            point, error = _bounds(cut, sure[number], budgets[number], gap, coarse)
             found = _found(cut, point)
             if known:  # a mechanism and a bound may come from different cells
                 found = (found if found.value < known.value else known)._replace(floor=max(found.floor, known.floor))
@@ -190,7 +194,7 @@ def _cells(a: Part, b: Part, low: np.ndarray, high: np.ndarray) -> Cells:
     )
 
 
-def _bounds(cut: Cut, prior: float, D: float, gap: float, coarse: Frontier | None) -> tuple[Point, np.ndarray]:
+def _bounds(cut: Cut, sure: float, D: float, gap: float, coarse: Frontier | None) -> tuple[Point, np.ndarray]:
     """Return the best mechanism of these cells with a bound below all mechanisms, and where the two part."""
     zero, one = cut.sides
     unmoved = (1 + zero.lean.sum() + one.lean.sum()) / 2
@@ -200,15 +204,21 @@ def _bounds(cut: Cut, prior: float, D: float, gap: float, coarse: Frontier | Non
         point.price * point.solution.sum(axis=axis) * cells.per_lean * cells.variance
         for cells, axis in zip(cut.sides, (1, 0), strict=True)
     ]
-    floor, price = prior, cut.frontier.tightest(D)
-    if price > 0:
-        bound, *more = _dual(cut, price, cut.potentials[price])
-        floor = max(floor, unmoved - _BEYOND - price * D - bound)
-        loss = [one + other for one, other in zip(loss, more, strict=True)]
+    value, price = unmoved + point.leakage, cut.frontier.tightest(D)
+    floor, more = -math.inf, [np.zeros(cells.lean.size) for cells in cut.sides]
+    # Every price bounds. What a bound loses to the size of the cells is less at a lower price, with longer moves.
+    while price > 0 and value - max(floor, sure) > gap:
+        bound, *blame = _dual(cut, price, cut.potentials[price])
+        below = unmoved - _BEYOND - price * D - bound
+        if below <= floor:
+            break
+        floor, more = below, blame
+        price /= 4
+        cut.frontier.probe(price)
     error = np.zeros(cut.edges.size - 1)
-    for number, part in zip(cut.numbers, loss, strict=True):
-        error[number] = part
-    return point._replace(leakage=max(unmoved + point.leakage, prior), floor=floor), error
+    for number, *parts in zip(cut.numbers, loss, more, strict=True):
+        error[number] = sum(parts)
+    return point._replace(leakage=value, floor=max(floor, sure)), error
 
 
 def _dual(cut: Cut, price: float, matching: Matching) -> tuple[float, np.ndarray, np.ndarray]:
@@ -231,9 +241,13 @@ def _dual(cut: Cut, price: float, matching: Matching) -> tuple[float, np.ndarray
     u, slope0 = _tangent(gain - K * matching.v, along0)
     v, slope1 = _tangent((gain - u[:, np.newaxis]).T, along1.T)
     half0, half1 = zero.half[:, np.newaxis], one.half
-    loose0 = np.abs(along0 - slope0[:, np.newaxis]) * half0 + theta**2 * zero.bend[:, np.newaxis] * half0**2
+    bent0 = theta**2 * zero.bend[:, np.newaxis] * half0**2
+    # Where u is zero nearly everywhere, zero is the better of the two functions that it is not below.
+    linear = np.abs(along0 - slope0[:, np.newaxis]) * half0 - u[:, np.newaxis]
+    flat = np.abs(along0) * half0
+    loose0 = np.minimum(linear, flat) + bent0
     loose1 = np.abs(along1 - slope1) * half1 + theta**2 * one.bend * half1**2
-    slack = gain - u[:, np.newaxis] + loose0 + loose1
+    slack = gain + loose0 + loose1
     # A cell with next to no lean may have the potential K, at which it asks nothing of its partners.
     light = zero.lean < 1e-9 / zero.lean.size
     slack[light] = -np.inf
@@ -245,7 +259,9 @@ def _dual(cut: Cut, price: float, matching: Matching) -> tuple[float, np.ndarray
     bound = price * float(hidden.sum() + np.minimum(_integral(one, v, slope1), K * one.lean).sum())
     # What the bound loses, in the cells that are to blame.
     counts = price * np.where(v > -np.abs(slope1) * one.half, one.lean, 0)
-    loss0 = np.bincount(asks, counts * loose0[asks, partners], zero.lean.size)
+    loss0 = np.bincount(
+        asks, counts * (np.minimum(linear + u[:, np.newaxis], flat) + bent0)[asks, partners], zero.lean.size
+    )
     return bound, loss0, counts * loose1[asks, partners]
 
 
