@@ -158,12 +158,12 @@ def mmse(model: Model, mechanism: Mechanism) -> float:
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError
         If `model` is of another type or has more than two private values, or `mechanism` does not fit it.
     """
     released = _occurring(_released(model, mechanism))
     if released.shape[1] > 2:
-        raise ValueError(f"model must have a private bit, got {released.shape[1]} private values")
+        raise TypeError(f"model must have a private bit, got {released.shape[1]} private values")
     marginal = released.sum(axis=1)
     # The quotient first: the product of two tiny cells would be 0.
     return float((released[:, 0] / marginal * released[:, 1]).sum())

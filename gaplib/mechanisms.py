@@ -400,10 +400,12 @@ class TransportMap:
 
     def __post_init__(self) -> None:
         _checks.instance("model", self.model, GaussianMixture)
-        ends = _checks.array("intervals", [tuple(pair) for pair in self.intervals]).reshape(-1)
-        if ends.size != 2 * len(self.intervals) or (np.diff(ends) < 0).any():
+        pairs = _checks.array("intervals", self.intervals)
+        if pairs.size == 0:
+            pairs = pairs.reshape(0, 2)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or (np.diff(pairs.ravel()) < 0).any():
             raise ValueError(f"intervals must be pairs (low, high) from left to right, got {self.intervals!r}")
-        object.__setattr__(self, "intervals", tuple((float(low), float(high)) for low, high in ends.reshape(-1, 2)))
+        object.__setattr__(self, "intervals", tuple((float(low), float(high)) for low, high in pairs))
         a, b = parts(self.model)
         for low, high in self.intervals:
             # Of two masses that are differences of rounded numbers no more than that can be said.
@@ -561,7 +563,7 @@ class PiecewiseKernel:
     def __init__(self, edges: ArrayLike, cells: ArrayLike, points: ArrayLike, probabilities: ArrayLike) -> None:
         edges = _checks.array("edges", edges)
         if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
-            raise ValueError(f"edges must increase and have at least two entries, got {edges.tolist()[:5]}")
+            raise ValueError(f"edges must increase and have at least two entries, got {edges.ravel()[:5].tolist()}")
         cells = _numbers("cells", cells, edges.size - 1, empty=True)
         points, probabilities = _checks.array("points", points), _checks.array("probabilities", probabilities, 0, 1)
         if not cells.shape == points.shape == probabilities.shape:
@@ -733,7 +735,10 @@ class SamplePlan:
 def _numbers(name: str, value: ArrayLike, n: int, empty: bool = False) -> np.ndarray:
     """Return `value` as a one-dimensional array of integers in [0, n)."""
     allowed = f"a one-dimensional array of integers in [0, {n - 1}]"
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
     if empty and array.size == 0:
         return np.zeros(0, int)
     if array.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):

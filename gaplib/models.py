@@ -297,9 +297,12 @@ class FiniteModel:
         """
         x, y = _letters("x", x), _letters("y", y)
         _checks.same_shape(x, y)
-        n = int(x.max()) + 1 if points is None else len(np.asarray(points))
-        if x.max() >= n:
-            raise ValueError(f"points must have a row for each letter of x, got {n} rows and the letter {x.max()}")
+        n = int(x.max()) + 1
+        if points is not None:
+            points = _checks.array("points", points)
+            if points.ndim == 0 or len(points) < n:
+                raise ValueError(f"points must have a row for each letter of x, {n} or more, got {points.shape}")
+            n = len(points)
         joint = np.zeros((n, max(int(y.max()) + 1, 2)))
         np.add.at(joint, (x, y), 1)
         return cls(joint / x.size, points)
@@ -352,7 +355,10 @@ def _points(points: ArrayLike, n: int) -> np.ndarray:
 
 def _letters(name: str, value: ArrayLike) -> np.ndarray:
     allowed = "a one-dimensional array of integers >= 0"
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
     if array.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be {allowed}, got {type(value).__name__} with values of type {array.dtype}")
     if array.ndim != 1 or array.size == 0 or array.min() < 0:

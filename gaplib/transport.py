@@ -10,7 +10,8 @@ the most mass of the two values of Y that can be matched: each pair is released 
 not see Y (PDI), what is matched is the lean ``mu_1 - mu_0`` of one sign with that of the other, and to move a unit of
 lean at x costs 1 / eta(x) times d, with ``eta(x) = |P(Y=1|x) - P(Y=0|x)|``.
 
-Large problems, the Gaussian mixture without Y, and samples need POT: ``pip install gaplib[transport]``.
+Finite models with more than 2,500 pairs to match, the Gaussian mixture when Y is not seen, and samples need POT:
+``pip install gaplib[transport]``; without it they raise an ImportError that says so.
 """
 
 from __future__ import annotations
@@ -73,8 +74,6 @@ def optimal_pdd(model: Model, D: float, distortion: Distortion = None) -> Optimu
         If an argument is not as described, or even the cheapest release of each letter costs more than D.
     RuntimeError
         If a solver does not report an optimum.
-    ImportError
-        If a finite model is large (more than 2,500 pairs) and POT is not installed.
     """
     return _optima(model, [D], "pdd", distortion, _GAP)[0]
 
@@ -105,8 +104,6 @@ def optimal_pdi(model: Model, D: float, distortion: Distortion = None, gap: floa
         If an argument is not as described, or even the cheapest release of each letter costs more than D.
     RuntimeError
         If a solver does not report an optimum.
-    ImportError
-        If the model is a Gaussian mixture or large, and POT is not installed.
     """
     return _optima(model, [D], "pdi", distortion, _checks.real("gap", gap, 1e-5, 1))[0]
 
@@ -134,7 +131,7 @@ def trade_off(
 
     Raises
     ------
-    TypeError, ValueError, RuntimeError, ImportError
+    TypeError, ValueError, RuntimeError
         As for `optimal_pdi`, and if `budgets` is not one-dimensional or `kind` not one of the two.
     """
     array = _checks.array("budgets", budgets, 0, _checks.LARGEST)
@@ -171,8 +168,6 @@ def of_sample(x: ArrayLike, y: ArrayLike, D: float) -> Optimum:
         names the largest number of records that does.
     RuntimeError
         If POT does not report an optimum.
-    ImportError
-        If POT is not installed.
     """
     x = _checks.array("x", x, -1e25, 1e25)
     values = np.asarray(y)
@@ -225,8 +220,6 @@ def independence_cost(model: FiniteModel | GaussianMixture) -> float:
     ------
     TypeError, ValueError
         If `model` is of another type, its letters have no points, or Y is not a bit.
-    ImportError
-        If a finite model is large (more than 2,500 pairs) and POT is not installed.
     """
     if isinstance(model, GaussianMixture):
         spread = math.sqrt(model.var1) - math.sqrt(model.var0)
@@ -303,7 +296,8 @@ def _optima(model: Model, budgets: Sequence[float], kind: str, distortion: Disto
             solve = binary.optimal_pdd if kind == "pdd" else binary.optimal_pdi
             return [solve(model, D) for D in budgets]
         return _finite_optima(FiniteModel(model.joint), budgets, kind, table)
-    _checks.instance("model", model, FiniteModel)
+    if not isinstance(model, FiniteModel):
+        raise TypeError(f"model must be a BinaryModel, FiniteModel or GaussianMixture, got {model!r}")
     return _finite_optima(model, budgets, kind, distortion_table(model, distortion))
 
 
