@@ -7,13 +7,13 @@ sum over all releases is dominated by the rarest).
 
 import numpy as np
 
-from gaplib import _checks
+from gaplib import _checks, _line_leakage
 from gaplib._normals import TwoNormals
-from gaplib.mechanisms import AffineGaussian, BinaryKernel
-from gaplib.models import BinaryModel, GaussianMixture
+from gaplib.mechanisms import AffineGaussian, BinaryKernel, FiniteKernel, PiecewiseKernel, TransportMap
+from gaplib.models import BinaryModel, FiniteModel, GaussianMixture
 
-Model = BinaryModel | GaussianMixture
-Mechanism = BinaryKernel | AffineGaussian
+Model = BinaryModel | FiniteModel | GaussianMixture
+Mechanism = BinaryKernel | FiniteKernel | AffineGaussian | TransportMap | PiecewiseKernel
 
 
 def map_accuracy(model: Model, mechanism: Mechanism) -> float:
@@ -29,8 +29,9 @@ def map_accuracy(model: Model, mechanism: Mechanism) -> float:
 
     Parameters
     ----------
-    model : BinaryModel or GaussianMixture
-    mechanism : BinaryKernel or AffineGaussian, as the model demands
+    model : BinaryModel, FiniteModel or GaussianMixture
+    mechanism : BinaryKernel or FiniteKernel; FiniteKernel; AffineGaussian, TransportMap or PiecewiseKernel
+        As the model demands, in this order.
 
     Returns
     -------
@@ -42,9 +43,11 @@ def map_accuracy(model: Model, mechanism: Mechanism) -> float:
     TypeError
         If `model` is of another type, or `mechanism` not of the type that fits it.
     """
+    if isinstance(model, GaussianMixture) and isinstance(mechanism, TransportMap | PiecewiseKernel):
+        return float(_line_leakage.masses(model, mechanism).max(axis=1).sum())
     if isinstance(model, GaussianMixture):
         return float(_normals(model, mechanism).map_accuracy())
-    return float(_bits(model, mechanism).max(axis=1).sum())
+    return float(_table(model, mechanism).max(axis=1).sum())
 
 
 def mutual_information(model: Model, mechanism: Mechanism) -> float:
@@ -55,13 +58,14 @@ def mutual_information(model: Model, mechanism: Mechanism) -> float:
 
     Parameters
     ----------
-    model : BinaryModel or GaussianMixture
-    mechanism : BinaryKernel or AffineGaussian, as the model demands
+    model : BinaryModel, FiniteModel or GaussianMixture
+    mechanism : BinaryKernel or FiniteKernel; FiniteKernel; AffineGaussian, TransportMap or PiecewiseKernel
+        As the model demands, in this order.
 
     Returns
     -------
     float
-        In nats; at least 0 up to rounding (about 1e-16) and at most ln 2.
+        In nats; at least 0 up to rounding (about 1e-16) and at most ln m for m private values.
 
     Raises
     ------
@@ -84,15 +88,16 @@ def arimoto_conditional_entropy(model: Model, mechanism: Mechanism, alpha: float
 
     Parameters
     ----------
-    model : BinaryModel or GaussianMixture
-    mechanism : BinaryKernel or AffineGaussian, as the model demands
+    model : BinaryModel, FiniteModel or GaussianMixture
+    mechanism : BinaryKernel or FiniteKernel; FiniteKernel; AffineGaussian, TransportMap or PiecewiseKernel
+        As the model demands, in this order.
     alpha : float > 0 or inf
         At 1 Shannon's H(Y | Xhat) is meant, at infinity ``-ln(map_accuracy)``.
 
     Returns
     -------
     float
-        In nats; between 0 and ln 2, up to rounding.
+        In nats; between 0 and ln m, up to rounding.
 
     Raises
     ------
@@ -112,15 +117,16 @@ def arimoto_mutual_information(model: Model, mechanism: Mechanism, alpha: float)
 
     Parameters
     ----------
-    model : BinaryModel or GaussianMixture
-    mechanism : BinaryKernel or AffineGaussian, as the model demands
+    model : BinaryModel, FiniteModel or GaussianMixture
+    mechanism : BinaryKernel or FiniteKernel; FiniteKernel; AffineGaussian, TransportMap or PiecewiseKernel
+        As the model demands, in this order.
     alpha : float > 0 or inf
         At 1 this is `mutual_information`, at infinity ``ln(map_accuracy / max P(Y=j))``.
 
     Returns
     -------
     float
-        In nats; between 0 and ln 2, up to rounding.
+        In nats; between 0 and ln m, up to rounding.
 
     Raises
     ------
@@ -141,9 +147,10 @@ def mmse(model: Model, mechanism: Mechanism) -> float:
 
     Parameters
     ----------
-    model : BinaryModel or GaussianMixture
+    model : BinaryModel, FiniteModel or GaussianMixture
         Y takes the values 0 and 1.
-    mechanism : BinaryKernel or AffineGaussian, as the model demands
+    mechanism : BinaryKernel or FiniteKernel; FiniteKernel; AffineGaussian, TransportMap or PiecewiseKernel
+        As the model demands, in this order.
 
     Returns
     -------
@@ -153,9 +160,11 @@ def mmse(model: Model, mechanism: Mechanism) -> float:
     Raises
     ------
     TypeError
-        If `model` is of another type, or `mechanism` not of the type that fits it.
+        If `model` is of another type or has more than two private values, or `mechanism` does not fit it.
     """
     released = _occurring(_released(model, mechanism))
+    if released.shape[1] > 2:
+        raise TypeError(f"model must have a private bit, got {released.shape[1]} private values")
     marginal = released.sum(axis=1)
     # The quotient first: the product of two tiny cells would be 0.
     return float((released[:, 0] / marginal * released[:, 1]).sum())
@@ -166,19 +175,25 @@ def _normals(model: GaussianMixture, mechanism: object) -> TwoNormals:
     return TwoNormals.released(model, _checks.instance("mechanism", mechanism, AffineGaussian))
 
 
-def _bits(model: object, mechanism: object) -> np.ndarray:
-    """Return the joint distribution of Xhat and Y, if these are bits and the mechanism fits."""
-    if isinstance(mechanism, AffineGaussian):
+def _table(model: object, mechanism: object) -> np.ndarray:
+    """Return the joint distribution of Xhat and Y, if these are letters and the mechanism fits."""
+    if isinstance(mechanism, FiniteKernel):
+        return mechanism.released(model)  # type: ignore[arg-type]  # it refuses other models by name
+    if isinstance(mechanism, AffineGaussian | TransportMap | PiecewiseKernel):
         _checks.instance("model", model, GaussianMixture)
+    if isinstance(model, FiniteModel):
+        _checks.instance("mechanism", mechanism, FiniteKernel)
     model = _checks.instance("model", model, BinaryModel)
     return _checks.instance("mechanism", mechanism, BinaryKernel).released(model)
 
 
 def _released(model: Model, mechanism: Mechanism, order: float = 1.0) -> np.ndarray:
     """Return masses of (Xhat, Y), a row for each value of Xhat or each point of a quadrature rule, shape (K, 2)."""
+    if isinstance(model, GaussianMixture) and isinstance(mechanism, TransportMap | PiecewiseKernel):
+        return _line_leakage.rule(model, mechanism)
     if isinstance(model, GaussianMixture):
         return _normals(model, mechanism).table(order)
-    return _bits(model, mechanism)
+    return _table(model, mechanism)
 
 
 def _occurring(released: np.ndarray) -> np.ndarray:

@@ -242,3 +242,134 @@ class GaussianMixture:
         random = _random.generator(seed, "GaussianMixture.sample")
         y = (random.random(n) < self.prior).astype(int)
         return self.means[y] + np.sqrt(self.variances)[y] * random.standard_normal(n), y
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class FiniteModel:
+    """A public letter X and a private value Y of any finite number of values, with any joint distribution.
+
+    Parameters
+    ----------
+    joint : array_like, shape (n, m)
+        ``joint[i, j] = P(X=i, Y=j)``, with n >= 1 letters and m >= 2 private values. Kept as a read-only float array,
+        divided by its sum.
+    points : array_like of float, shape (n,) or (n, d), optional
+        Where letters are numbers or vectors: the place of each. Kept as a read-only float array of shape (n, d).
+
+    Raises
+    ------
+    TypeError
+        If `joint` or `points` does not hold real numbers.
+    ValueError
+        If `joint` has fewer than two columns, a negative or non-finite cell, or does not sum to one within 1e-12, or
+        `points` has not one row of finite numbers for each letter.
+
+    Examples
+    --------
+    >>> FiniteModel([[.25, .05], [.1, .2], [.1, .3]], points=[0, 1, 3]).p_x
+    array([0.3, 0.3, 0.4])
+    """
+
+    joint: np.ndarray
+    points: np.ndarray | None
+
+    def __init__(self, joint: ArrayLike, points: ArrayLike | None = None) -> None:
+        table = _checks.joint_table("joint", joint, None)
+        if table.shape[1] < 2:
+            raise ValueError(f"joint must have a column for each of at least two private values, got {table.shape}")
+        object.__setattr__(self, "joint", table)
+        object.__setattr__(self, "points", None if points is None else _points(points, table.shape[0]))
+
+    @classmethod
+    def from_sample(cls, x: ArrayLike, y: ArrayLike, points: ArrayLike | None = None) -> FiniteModel:
+        """Return the distribution of largest likelihood: each cell is as likely as it is frequent.
+
+        Parameters
+        ----------
+        x : array_like of int >= 0, shape (n,)
+            The letters, by their numbers.
+        y : array_like of int >= 0, shape (n,)
+            The private values.
+        points : array_like of float, shape (k,) or (k, d), optional
+            The places of the letters 0 to k - 1; without them the letters end at the largest in `x`.
+
+        Returns
+        -------
+        FiniteModel
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, or `x` and `y` differ in length.
+        """
+        x, y = _letters("x", x), _letters("y", y)
+        _checks.same_shape(x, y)
+        n = int(x.max()) + 1
+        if points is not None:
+            points = _checks.array("points", points)
+            if points.ndim == 0 or len(points) < n:
+                raise ValueError(f"points must have a row for each letter of x, {n} or more, got {points.shape}")
+            n = len(points)
+        joint = np.zeros((n, max(int(y.max()) + 1, 2)))
+        np.add.at(joint, (x, y), 1)
+        return cls(joint / x.size, points)
+
+    @property
+    def p_x(self) -> np.ndarray:
+        """P(X=i), shape (n,)."""
+        return self.joint.sum(axis=1)
+
+    @property
+    def p_y(self) -> np.ndarray:
+        """P(Y=j), the adversary's prior, shape (m,)."""
+        return self.joint.sum(axis=0)
+
+    def sample(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n independent records.
+
+        Parameters
+        ----------
+        n : int from 1 to 1e9
+            Number of records.
+        seed : int >= 0
+            The same seed gives the same records.
+
+        Returns
+        -------
+        x, y : numpy.ndarray of int, shape (n,)
+            Letters and private values by their numbers; ``points[x]`` are the places.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` or `seed` is not an integer in its range.
+        """
+        n = _checks.integer("n", n, 1, 10**9)
+        uniform = _random.generator(seed, "FiniteModel.sample").random(n)
+        steps = np.cumsum(self.joint.ravel())
+        cell = np.searchsorted(steps, uniform * steps[-1], side="right")
+        return cell // self.joint.shape[1], cell % self.joint.shape[1]
+
+
+def _points(points: ArrayLike, n: int) -> np.ndarray:
+    array = _checks.array("points", points, -_checks.LARGEST_NUMBER, _checks.LARGEST_NUMBER)
+    if array.ndim not in (1, 2) or array.shape[0] != n or array.size == 0:
+        raise ValueError(f"points must have the shape ({n},) or ({n}, d), a row for each letter, got {array.shape}")
+    array = array.reshape(n, -1)
+    array.flags.writeable = False
+    return array
+
+
+def _letters(name: str, value: ArrayLike) -> np.ndarray:
+    allowed = "a one-dimensional array of integers >= 0"
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
+    if array.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be {allowed}, got {type(value).__name__} with values of type {array.dtype}")
+    if array.ndim != 1 or array.size == 0 or array.min() < 0:
+        raise ValueError(
+            f"{name} must be {allowed} and not empty, got shape {array.shape}: {array.ravel()[:5].tolist()}"
+        )
+    return array

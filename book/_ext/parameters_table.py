@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from gaplib.book import parameters
@@ -64,6 +65,6 @@ class ParametersTable(SphinxDirective):
         return box.children
 
 
-def setup(app):
+def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("parameters-table", ParametersTable)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
