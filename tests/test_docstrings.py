@@ -239,7 +239,10 @@ UNCHECKED = {
     "book.plots.use_style",
     "jobs.cluster",  # see test_jobs.py
     "jobs.work",
+    *(f"mechanisms.{name}" for name in ("FiniteKernel", "PiecewiseKernel", "SamplePlan", "TransportMap")),
+    "models.FiniteModel",
     "optimum.Optimum",
+    "transport",  # as the mechanisms above and FiniteModel: see test_transport.py
     "training.AffinePrivatizer",
     "training.Batch",
     "training.BinaryAdversary",
