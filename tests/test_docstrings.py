@@ -317,7 +317,7 @@ def test_results_have_the_fields_that_they_document():
 
 def test_the_reference_has_every_public_module():
     listed = re.findall(r"automodule:: gaplib\.([\w.]+)", (ROOT / "book" / "api.md").read_text())
-    assert {home for home, names in BY_MODULE.items() if names} <= set(listed) <= set(BY_MODULE)
+    assert {home for home, names in BY_MODULE.items() if names} <= set(listed)
     assert len(listed) == len(set(listed))
 
 
