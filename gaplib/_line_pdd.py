@@ -8,6 +8,7 @@ other by the monotone map T, each record to the midpoint of x and its partner. A
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ _TAU = np.arange(-40, 40.25, 0.5)
 SHARE, REST = 1 / (1 + np.exp(-_TAU)), 1 / (1 + np.exp(_TAU))
 WEIGHT = 0.5 * SHARE * REST
 # Panels towards both ends of an interval, where the map may turn on any scale.
-_DYADIC = np.concatenate([[0], 0.5 ** np.arange(30, 0, -1), 1 - 0.5 ** np.arange(2, 31), [1]])
+_DYADIC = np.concatenate([[0], 0.5 ** np.arange(24, 0, -1), 1 - 0.5 ** np.arange(2, 25), [1]])
 _LEGENDRE = np.polynomial.legendre.leggauss(6)
 # Below this width, in units of the distance on which the densities change, an interval is what its first term says.
 _TINY = 1e-5
@@ -136,19 +137,36 @@ def _spend(kept: list[Crossing], D: float) -> tuple[list[Interval], float, bool]
             return over, -math.inf
         return over, (found[0].high - found[1].low) / (kept[1].at - kept[0].at)
 
+    def missing(log_width: float) -> float:
+        return max(beyond(intervals(log_width)[0]))
+
     widest = _widest(kept[lead])
     low, high = math.log(tiny[lead][0]), math.log(widest.high - widest.low)
-    log_width = high
-    if max(beyond(intervals(high)[0])) > 0:
-        log_width = low
-        if max(beyond(intervals(low)[0])) < 0:
-            log_width = scipy.optimize.brentq(lambda t: max(beyond(intervals(t)[0])), low, high, xtol=1e-13, rtol=1e-13)
+    # Between the width that the first term says and one that no moves of all the mass undercut.
+    _, _, d = tiny[lead]
+    guess = max(math.log(2 * D) / 2, (math.log(D) - math.log(d)) / 5 if d > 0 else low)
+    low, high = _bracket(missing, min(max(guess, low), high), low, high)
+    log_width = low
+    if low < high:
+        log_width = scipy.optimize.brentq(missing, low, high, xtol=1e-13, rtol=1e-13)
     found, _ = intervals(log_width)
     over, overlap = beyond(found)
     if len(found) == 2 and found[0].high > found[1].low:  # two that meet may overlap by rounding
         meeting = (found[0].high + found[1].low) / 2
         found = [found[0]._replace(high=meeting), found[1]._replace(low=meeting)]
-    return found, _log(_cost(kept[lead], found[lead])), overlap > over or log_width == high
+    return found, _log(_cost(kept[lead], found[lead])), overlap > over or over < -1e-6
+
+
+def _bracket(function: Callable[[float], float], guess: float, low: float, high: float) -> tuple[float, float]:
+    """Return a short interval around the root of an increasing function, or twice the end that it lies beyond."""
+    step = 0.4 if function(guess) < 0 else -0.4
+    while True:
+        following = min(max(guess + step, low), high)
+        if following == guess:
+            return guess, guess
+        if (function(following) < 0) == (step < 0):
+            return (guess, following) if step > 0 else (following, guess)
+        guess, step = following, 1.5 * step
 
 
 def _log(value: float) -> float:
@@ -238,9 +256,8 @@ def partners(left: Part, right: Part, interval: Interval) -> tuple[float, np.nda
 def transported(source: Part, target: Part, interval: Interval, x: np.ndarray) -> np.ndarray:
     """Return the partners of records x in the interval: as much of `target` lies below them as of `source` below x."""
     low, high = interval
-    below = target.below(low) + source.mass(low, x)
-    above = target.above(high) + source.mass(x, high)
-    return np.clip(target.quantile(below, above), low, high)
+    under, over = source.split(low, x, high)
+    return np.clip(target.quantile(target.below(low) + under, target.above(high) + over), low, high)
 
 
 def _distortion(crossing: Crossing, interval: Interval) -> float:

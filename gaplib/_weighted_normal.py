@@ -43,6 +43,21 @@ class Part(NamedTuple):
         smaller, larger = np.where(flip, -high, low), np.where(flip, -low, high)
         return self.weight * (scipy.special.ndtr(larger) - scipy.special.ndtr(smaller))
 
+    def split(self, low: float, x: np.ndarray, high: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the masses in [low, x] and [x, high]: each point's tail serves both."""
+        z, ndtr = self.standard(x), scipy.special.ndtr
+        left, tail = z < 0, ndtr(-np.abs(z))
+        z_low, z_high = self.standard(low), self.standard(high)
+        if z_low < 0:
+            under = np.where(left, tail - ndtr(z_low), ndtr(-z_low) - tail)
+        else:
+            under = ndtr(-z_low) - tail
+        if z_high > 0:
+            over = np.where(left, ndtr(z_high) - tail, tail - ndtr(-z_high))
+        else:
+            over = ndtr(z_high) - tail
+        return self.weight * under, self.weight * over
+
     def log_mass(self, low: float, high: float) -> float:
         """Return the logarithm of the mass in [low, high], where the mass itself may be below all floats."""
         low, high = self.standard(low), self.standard(high)
