@@ -62,6 +62,7 @@ assignments: env
 bench: env
 	$(BIN)/python benchmarks/binary_solvers.py
 	$(BIN)/python benchmarks/gaussian_solvers.py
+	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/sweeps.py
 	$(BIN)/python benchmarks/book.py
