@@ -94,7 +94,7 @@ class Server:
 @pytest.mark.parametrize(
     "greeting, said",
     [
-        (b"", "nothing within 1 s"),  # as the server of a dashboard, which waits for a request
+        (b"", "nothing came back within 1 s"),  # as the server of a dashboard, which waits for a request
         (b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n", "MemoryError"),  # read as a length, these bytes are exabytes
         (b"\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0", ""),
     ],

@@ -1,6 +1,7 @@
 """Runs and sweeps, with real processes: what is killed, interrupted or out of space resumes, and nothing is redone."""
 
 import errno
+import io
 import json
 import os
 import re
@@ -336,6 +337,17 @@ def test_a_reader_that_goes_away_is_no_error(toy):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()  # before the first line, as `| head -0` would
         assert process.stderr.read() == "" and process.wait() == 0
+
+
+def test_the_clock_of_the_bar_goes_on_while_nothing_ends(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(command.sys, "stderr", Terminal())
+    with command.progress(planned=3, waiting=2):
+        wait_until(lambda: "00:02" in sys.stderr.getvalue(), 30)
+    assert "1/3" in sys.stderr.getvalue()
 
 
 def test_control_characters_of_others_reach_no_terminal():

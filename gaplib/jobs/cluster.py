@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 
@@ -102,6 +103,9 @@ def _ctrl_c_waits() -> Iterator[None]:
 
     A cluster that is interrupted while it starts cannot be closed, and its workers would all complain.
     """
+    if threading.current_thread() is not threading.main_thread():  # where no signal arrives
+        yield
+        return
     arrived: list[signal.Signals] = []
     resource_tracker.ensure_running()  # otherwise started by the first worker, and it would unblock the signals
     handlers = {
@@ -148,13 +152,13 @@ def check_scheduler(address: str) -> None:
     """
     limit = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
 
-    async def identity() -> str:
+    async def kind() -> str:
         return await asyncio.wait_for(_kind_of_server(address), limit)
 
     try:
-        found = asyncio.run(identity())
+        found = asyncio.run(kind())
     except TimeoutError:
-        found = f"nothing within {limit:g} s"
+        found = f"nothing came back within {limit:g} s"
     except Exception as error:  # whatever another server's bytes make of Dask's reader, a MemoryError among it
         found = f"{type(error).__name__}: {error}"
     if found != "Scheduler":
