@@ -13,7 +13,7 @@ from gaplib.training.constraints import AugmentedLagrangian, Penalty
 from gaplib.training.encodings import PrivatizerOfBits, PrivatizerOfNumbers
 from gaplib.training.games import Game
 from gaplib.training.privatizers import AffinePrivatizer, BinaryPrivatizer
-from gaplib.training.protocols import Adversary, Batch, Constraint, Mechanism, Privatizer, Release, Units
+from gaplib.training.protocols import Adversary, Batch, Constraint, Diluted, Mechanism, Privatizer, Release, Units
 from gaplib.training.results import History, Interrupted, Result
 from gaplib.training.samples import Sample
 from gaplib.training.train import train
@@ -26,6 +26,7 @@ __all__ = [
     "BinaryAdversary",
     "BinaryPrivatizer",
     "Constraint",
+    "Diluted",
     "Game",
     "History",
     "Interrupted",
