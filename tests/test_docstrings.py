@@ -247,6 +247,7 @@ UNCHECKED = {
     "training.Batch",
     "training.BinaryAdversary",
     "training.BinaryPrivatizer",
+    "training.Diluted",
     "training.History",
     "training.Interrupted",
     "training.PrivatizerOfBits",

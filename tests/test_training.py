@@ -18,7 +18,6 @@ from gaplib.training import (
     AugmentedLagrangian,
     BinaryPrivatizer,
     Game,
-    Interrupted,
     NetworkAdversary,
     Penalty,
     PrivatizerOfNumbers,
@@ -221,7 +220,7 @@ def test_the_binary_optimum_is_reached(bits):
         assert leakage.mutual_information(model, mechanism) == pytest.approx(best.value, abs=0.004)
         accuracy = leakage.map_accuracy(model, best.mechanism)
         assert leakage.map_accuracy(model, mechanism) == pytest.approx(accuracy, abs=0.01)
-        assert result.distortion <= 1.005 * result.game.D + 1e-3  # the logistic function never says certainly
+        assert result.distortion <= 1.005 * result.game.D
         if result.game.kind == "pdi":
             assert mechanism.s00 == mechanism.s01 and mechanism.s10 == mechanism.s11
 
@@ -323,25 +322,6 @@ def test_own_data_is_copied():
     game = Game((x, y), 1)
     x[:], y[:] = 1, 0
     assert game.source[0].sum() == 0 and game.source[1].sum() == 5
-
-
-def test_an_interrupt_keeps_what_is_finished(monkeypatch):
-    module = sys.modules["gaplib.training.train"]
-    play, calls = module.play, []
-
-    def interrupted(*arguments):
-        calls.append(arguments)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return play(*arguments)
-
-    monkeypatch.setattr(module, "play", interrupted)
-    monkeypatch.setattr(module, "TOGETHER", 1)
-    games = [Game(DATASETS[1], D, n=300) for D in (1, 2, 3, 4)]
-    with pytest.raises(KeyboardInterrupt, match="2 of 4 games") as caught:
-        train(games, steps=10)
-    assert isinstance(caught.value, Interrupted)
-    assert [result and result.game for result in caught.value.results] == [games[0], games[1], None, None]
 
 
 def test_a_diverging_game_is_named_and_spoils_no_other():
@@ -469,7 +449,7 @@ def test_equal_players_share_a_program(monkeypatch):
     module = sys.modules["gaplib.training.train"]
     played = []
 
-    def play(program, games, advance):
+    def play(program, games, advance, checkpoint):
         played.append((program.rules.adversary.width, len(games)))
         return [SimpleNamespace(diverged=False) for _ in games]
 
@@ -510,10 +490,10 @@ class Constant(QuadraticAdversary):
 @pytest.mark.parametrize(
     ("player", "error", "message"),
     [
-        ({"privatizer": Flat()}, ValueError, r"Privatizer.release must have shape \(1, 100, None\), got \(1, 100\)"),
+        ({"privatizer": Flat()}, ValueError, r"Privatizer.release must have shape \(1, 128, None\), got \(1, 128\)"),
         ({"privatizer": Scalar()}, ValueError, r"Privatizer.distortion must have shape \(1,\), got \(\)"),
         ({"privatizer": Bare()}, TypeError, "Privatizer.constants must be a tuple"),
-        ({"adversary": Constant()}, ValueError, r"Adversary.log_odds must have shape \(1, 100\), got \(1, 1\)"),
+        ({"adversary": Constant()}, ValueError, r"Adversary.log_odds must have shape \(1, 128\), got \(1, 1\)"),
     ],
 )
 def test_what_a_player_returns_in_another_shape_is_not_broadcast(player, error, message):
@@ -530,7 +510,7 @@ GAME = Game(DATASETS[1], 1)
         (lambda: Game("dataset 1", 1), TypeError, "source must be a pair of arrays"),
         (lambda: Game((np.zeros(3), np.zeros(3, int), 0), 1), TypeError, "source must be a pair"),
         (lambda: Game((np.zeros(3), np.zeros(4, int)), 1), ValueError, "same length"),
-        (lambda: Game((np.zeros(3), np.zeros(3)), 1), TypeError, r"source\[1\] \(y\) must be"),
+        (lambda: Game((np.zeros(3), np.full(3, 0.5)), 1), (TypeError, ValueError), r"source\[1\] \(y\) must be"),
         (lambda: Game((np.array([0, np.nan]), np.array([0, 1])), 1), ValueError, r"source\[0\] \(x\) must be"),
         (lambda: Game(DATASETS[1], -1), ValueError, "D must be"),
         (lambda: Game(DATASETS[1], "1"), TypeError, "D must be"),
@@ -538,7 +518,7 @@ GAME = Game(DATASETS[1], 1)
         (lambda: Game(DATASETS[1], 1, n=0), ValueError, "n must be"),
         (lambda: Game((np.zeros(3), np.zeros(3, int)), 1, n=3), ValueError, "n must be left out"),
         (lambda: Game(DATASETS[1], 1, test=(np.zeros(3), np.zeros(3, int))), ValueError, "test must be left out"),
-        (lambda: Game((np.ones(2, int), np.ones(2, int)), 1, test=(np.zeros(2), np.ones(2, int))), ValueError, "test"),
+        (lambda: Game((np.arange(2), np.arange(2)), 1, test=(np.full(2, 0.5), np.arange(2))), ValueError, "test must"),
         (lambda: train(GAME), TypeError, "games must be a list of Game"),
         (lambda: train([GAME, 1]), TypeError, r"games\[1\] must be a Game"),
         (lambda: train([GAME], loss="hinge"), ValueError, "loss must be 'log' or 'alpha'"),
@@ -557,6 +537,7 @@ GAME = Game(DATASETS[1], 1)
         (lambda: train([GAME], learning_rate=0), ValueError, "learning_rate must be"),
         (lambda: train([GAME], minibatch=0), ValueError, "minibatch must be"),
         (lambda: train([GAME], minibatch=2.5), TypeError, "minibatch must be"),
+        (lambda: train([GAME], checkpoint=3), TypeError, "checkpoint must be the path of a folder"),
         (
             lambda: Game(DATASETS[1], 1, privatizer="affine"),
             TypeError,

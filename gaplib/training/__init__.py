@@ -14,7 +14,7 @@ from gaplib.training.defaults import Setting
 from gaplib.training.encodings import PrivatizerOfBits, PrivatizerOfNumbers
 from gaplib.training.games import Game
 from gaplib.training.privatizers import AffinePrivatizer, BinaryPrivatizer
-from gaplib.training.protocols import Adversary, Batch, Constraint, Mechanism, Privatizer, Release, Units
+from gaplib.training.protocols import Adversary, Batch, Constraint, Diluted, Mechanism, Privatizer, Release, Units
 from gaplib.training.results import History, Interrupted, Result
 from gaplib.training.samples import Sample
 from gaplib.training.train import train
@@ -27,6 +27,7 @@ __all__ = [
     "BinaryAdversary",
     "BinaryPrivatizer",
     "Constraint",
+    "Diluted",
     "Game",
     "History",
     "Interrupted",

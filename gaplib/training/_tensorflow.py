@@ -10,6 +10,8 @@ import os
 import warnings
 from collections.abc import Iterator
 
+import numpy as np
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its kernels change the last bits
 
@@ -45,4 +47,33 @@ except RuntimeError:  # TensorFlow has run an operation already
         stacklevel=2,
     )
 
-__all__ = ["THREADS", "tf"]
+_owner: int | None = None  # the process whose threads TensorFlow has started
+
+
+def claim() -> None:
+    """Refuse to go on in a process that was forked from one that has used TensorFlow.
+
+    A fork copies no threads, and TensorFlow would wait for its own for ever.
+
+    Raises
+    ------
+    RuntimeError
+        If this is such a process.
+    """
+    global _owner
+    if _owner is None:
+        _owner = os.getpid()
+    elif _owner != os.getpid():
+        raise RuntimeError(
+            "TensorFlow cannot work in a process that was forked after it had been used: start processes with "
+            "multiprocessing.get_context('spawn') or 'forkserver'"
+        )
+
+
+def single(value: object) -> tf.Tensor:
+    """Return a tensor in single precision."""
+    with np.errstate(over="ignore"):  # what is too large for single precision becomes infinite: that game diverges
+        return tf.constant(np.asarray(value, np.float32))
+
+
+__all__ = ["THREADS", "claim", "single", "tf"]

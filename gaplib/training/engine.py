@@ -20,6 +20,14 @@ from gaplib.training.samples import BLOCK
 # of the whole run.
 MEMORIES = (0.9, 0.99)
 
+# So many steps of the adversary are compiled one after the other, which runs a little faster; more are a loop, or the
+# compiler would take a second for each.
+UNROLLED = 5
+
+# Of the adversary's beliefs, at most. Only records within about 1/alpha of even odds pull at the privatizer; at orders
+# beyond this one a minibatch has hardly any, and the optimum hardly moves.
+LARGEST_TILT = 64.0
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -29,20 +37,20 @@ class Rules:
     ----------
     privatizer, adversary, constraint
         See `protocols`.
-    alpha : float
-        Of the adversary's loss; 1 is log-loss.
-    k : int
-        Steps of the adversary for each step of the privatizer.
+    unrolled : int
+        Steps of the adversary for each step of the privatizer, if not more than `UNROLLED`; otherwise 0.
+    alpha_loss : bool
+        Whether the adversary's loss is alpha-loss rather than log-loss.
     as_printed : bool
         Constrain the minibatch's distortion rather than the expected one, average the belief rather than the loss,
-        and never shorten the step.
+        train the adversary under alpha-loss itself, and never shorten the step.
     """
 
     privatizer: Privatizer
     adversary: Adversary
     constraint: Constraint
-    alpha: float
-    k: int
+    unrolled: int
+    alpha_loss: bool
     as_printed: bool
 
 
@@ -73,10 +81,12 @@ class Fixed(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """How long and how fast to learn, as floats: XLA would compile anew for every other value of an integer."""
+    """How long, how fast and under which loss to learn, as floats: XLA would compile anew for other integers."""
 
     T: tf.Tensor  # iterations
     learning_rate: tf.Tensor  # Adam's largest step, for both players
+    k: tf.Tensor  # steps of the adversary for each step of the privatizer
+    alpha: tf.Tensor  # of the adversary's loss; not looked at under log-loss
 
 
 def start(theta_p: tf.Tensor, theta_a: tf.Tensor) -> State:
@@ -110,17 +120,29 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
         check_shape("Privatizer.distortion", distortion, fixed.budget.shape)
         return distortion
 
-    def adversary_loss(theta_a: tf.Tensor, release: Release, batch: Batch, fixed: Fixed) -> tf.Tensor:
+    def log_odds_of(theta_a: tf.Tensor, release: Release, fixed: Fixed) -> tf.Tensor:
         x_hat = release.outcomes
         flat = tf.reshape(x_hat, [x_hat.shape[0], -1]) / fixed.release_unit
         log_odds = rules.adversary.log_odds(theta_a, flat)
         check_shape("Adversary.log_odds", log_odds, flat.shape)
-        return loss_of(tf.reshape(log_odds, x_hat.shape), batch, release.probability, rules.alpha)
+        return tf.reshape(log_odds, x_hat.shape)
 
     def distortion_of(release: Release, batch: Batch) -> tf.Tensor:
         """Return the distortion of this minibatch, with its noise."""
         error = tf.reduce_sum(release.probability * (release.outcomes - batch.x[..., tf.newaxis]) ** 2, axis=2)
         return tf.reduce_sum(batch.weight * error, axis=1)
+
+    def trained_loss(log_odds: tf.Tensor, batch: Batch, release: Release, schedule: Schedule) -> tf.Tensor:
+        """Return the loss that the adversary descends: log-loss, which the posterior minimizes."""
+        alpha = schedule.alpha if rules.alpha_loss and rules.as_printed else 1
+        return loss_of(log_odds, batch, release.probability, alpha)
+
+    def played_loss(log_odds: tf.Tensor, batch: Batch, release: Release, schedule: Schedule) -> tf.Tensor:
+        """Return the loss that the privatizer climbs: that of the tilted posterior."""
+        if rules.as_printed or not rules.alpha_loss:
+            return trained_loss(log_odds, batch, release, schedule)
+        alpha = tf.minimum(schedule.alpha, LARGEST_TILT)
+        return loss_of(alpha * log_odds, batch, release.probability, alpha)
 
     def iterate(state: State, batch: Batch, fixed: Fixed, schedule: Schedule, t: tf.Tensor) -> tuple[State, tf.Tensor]:
         progress = tf.minimum(t / schedule.T, 1.0)
@@ -130,20 +152,29 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
 
         # The adversary's turn: k steps down its own loss, at a fixed release.
         release = release_of(state.privatizer.parameters, batch, fixed)
-        adversary = state.adversary
-        for j in range(rules.k):
+
+        def descend(adversary: Player, j: tf.Tensor) -> Player:
             with tf.GradientTape() as tape:
                 tape.watch(adversary.parameters)
-                loss = adversary_loss(adversary.parameters, release, batch, fixed)
+                loss = trained_loss(log_odds_of(adversary.parameters, release, fixed), batch, release, schedule)
             gradient = tape.gradient(loss, adversary.parameters)
-            adversary = adam(adversary, gradient, step_size, rules.k * t + j + 1)
+            return adam(adversary, gradient, step_size, schedule.k * t + j + 1)
+
+        adversary = state.adversary
+        if rules.unrolled:
+            for j in range(rules.unrolled):
+                adversary = descend(adversary, j)
+        else:
+            _, adversary = tf.while_loop(
+                lambda j, _: j < schedule.k, lambda j, adversary: (j + 1, descend(adversary, j)), (0.0, adversary)
+            )
 
         # The privatizer's turn: one step up the loss of the new adversary, within the budget.
         with tf.GradientTape() as tape:
             theta_p = state.privatizer.parameters
             tape.watch(theta_p)
             release = release_of(theta_p, batch, fixed)
-            loss = adversary_loss(adversary.parameters, release, batch, fixed)
+            loss = played_loss(log_odds_of(adversary.parameters, release, fixed), batch, release, schedule)
             expected = expected_distortion(theta_p, fixed)
             distortion = distortion_of(release, batch) if rules.as_printed else expected
             violation = (distortion - fixed.budget) / fixed.violation_unit
@@ -154,20 +185,24 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
         multiplier = rules.constraint.update(violation, state.multiplier, progress)
         return State(privatizer, adversary, multiplier, state.average), tf.stack([loss, expected, price])
 
-    @tf.function(jit_compile=True)
+    # Loops are written out as `tf.while_loop`: TensorFlow's rewriting of Python's loops fails on Python 3.13.
+    @tf.function(jit_compile=True, autograph=False)
     def play(
         state: State, minibatches: Batch, fixed: Fixed, schedule: Schedule, first: tf.Tensor
     ) -> tuple[State, tf.Tensor]:
         T = schedule.T
-        history = tf.TensorArray(tf.float32, BLOCK, element_shape=[3, state.multiplier.shape[0]])
         averaged = 1.0 if rules.as_printed else tf.maximum(tf.floor(T / 4), 1.0)  # of the last iterates
-        for i in tf.range(BLOCK):
+
+        def play_next(i: tf.Tensor, state: State, history: tf.TensorArray) -> tuple[tf.Tensor, State, tf.TensorArray]:
             t = first + tf.cast(i, tf.float32)
             batch = Batch(*(part[i] for part in minibatches))
             state, record = iterate(state, batch, fixed, schedule, t)
             weight = tf.where((T - averaged <= t) & (t < T), 1 / averaged, 0.0)
             state = state._replace(average=state.average + weight * state.privatizer.parameters)
-            history = history.write(i, record)
+            return i + 1, state, history.write(i, record)
+
+        history = tf.TensorArray(tf.float32, BLOCK, element_shape=[3, state.multiplier.shape[0]])
+        _, state, history = tf.while_loop(lambda i, *_: i < BLOCK, play_next, (0, state, history))
         return state, history.stack()
 
     return play

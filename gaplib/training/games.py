@@ -22,8 +22,8 @@ class Game:
     Parameters
     ----------
     source : BinaryModel, GaussianMixture, or a pair of arrays (x, y)
-        A model to draw records from, or the records themselves: y the integers 0 and 1; x too for a binary game,
-        any other numbers for a Gaussian one. A pair is checked and copied.
+        A model to draw records from, or the records themselves: y zeros and ones; x too for a binary game, any other
+        numbers for a Gaussian one. Bits may be integers, floats or booleans. A pair is checked and copied.
     D : float in [0, 1e30]
         Budget: the largest allowed expected distortion, P(Xhat != X) or E[(Xhat - X)^2].
     kind : {"pdd", "pdi"}
@@ -77,7 +77,7 @@ class Game:
         if self.test is not None:
             object.__setattr__(self, "test", _records("test", self.test))
             if are_bits(self.source[0]) and not are_bits(self.test[0]):
-                raise ValueError("test must hold the integers 0 and 1 as its x, as source does")
+                raise ValueError("test must hold zeros and ones as its x, as source does")
 
     @cached_property
     def setting(self) -> Setting:
@@ -146,9 +146,19 @@ def _records(name: str, value: object) -> tuple[np.ndarray, np.ndarray]:
         allowed = "a pair of arrays (x, y)" + (", a BinaryModel or a GaussianMixture" if name == "source" else "")
         raise TypeError(f"{name} must be {allowed}, got {value!r} of type {type(value).__name__}")
     # Training is in single precision: beyond 1e15 the square of a sum of squares is infinite.
-    numbers = _checks.array(f"{name}[0] (x)", value[0], -1e15, 1e15)
-    y = _checks.bits(f"{name}[1] (y)", value[1])
+    numbers = _checks.array(f"{name}[0] (x)", _integers_if_bits(value[0]), -1e15, 1e15)
+    y = _checks.bits(f"{name}[1] (y)", _integers_if_bits(value[1]))
     if numbers.shape != y.shape:
         raise ValueError(f"{name} must be a pair of arrays of the same length, got {numbers.shape} and {y.shape}")
-    x = np.array(value[0]) if np.asarray(value[0]).dtype.kind in "iu" else numbers.copy()
-    return x, np.array(y)
+    return numbers.astype(int) if are_bits(numbers) else numbers.copy(), np.array(y)
+
+
+def _integers_if_bits(value: Any) -> Any:
+    """Return zeros and ones as integers, and anything else as it is, for others to judge."""
+    if isinstance(value, np.ma.MaskedArray):
+        return value
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        return value
+    return array.astype(int) if are_bits(array) else value

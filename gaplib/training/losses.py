@@ -8,7 +8,7 @@ from gaplib.training._tensorflow import tf
 from gaplib.training.protocols import Batch
 
 
-def alpha_loss(log_odds: tf.Tensor, y: tf.Tensor, alpha: float) -> tf.Tensor:
+def alpha_loss(log_odds: tf.Tensor, y: tf.Tensor, alpha: float | tf.Tensor) -> tf.Tensor:
     """Return the alpha-loss of the belief sigmoid(log_odds) that Y = 1 (Equations 6 and 7 of the paper), elementwise.
 
     Parameters
@@ -16,7 +16,7 @@ def alpha_loss(log_odds: tf.Tensor, y: tf.Tensor, alpha: float) -> tf.Tensor:
     log_odds : tf.Tensor
     y : tf.Tensor
         The value that Y has, 0 or 1; its shape and that of `log_odds` must fit.
-    alpha : float >= 1
+    alpha : float >= 1, or a tf.Tensor > 1
         At 1 the log-loss.
 
     Returns
@@ -25,13 +25,13 @@ def alpha_loss(log_odds: tf.Tensor, y: tf.Tensor, alpha: float) -> tf.Tensor:
         In nats if alpha is 1.
     """
     log_belief = -tf.nn.softplus((1 - 2 * y) * log_odds)  # in the value that Y has
-    if alpha == 1:
+    if isinstance(alpha, (int, float)) and alpha == 1:
         return -log_belief
     exponent = 1 - 1 / alpha
     return -tf.math.expm1(exponent * log_belief) / exponent
 
 
-def empirical_loss(log_odds: tf.Tensor, batch: Batch, probability: tf.Tensor, alpha: float) -> tf.Tensor:
+def empirical_loss(log_odds: tf.Tensor, batch: Batch, probability: tf.Tensor, alpha: float | tf.Tensor) -> tf.Tensor:
     """Return the adversary's empirical loss (Equations 9 to 11 of the paper), one number for each game.
 
     A release with two possible outcomes is averaged over exactly: no outcome is drawn.
@@ -54,7 +54,7 @@ def empirical_loss(log_odds: tf.Tensor, batch: Batch, probability: tf.Tensor, al
     return tf.reduce_sum(batch.weight[..., tf.newaxis] * probability * loss, axis=(1, 2))
 
 
-def printed_loss(log_odds: tf.Tensor, batch: Batch, probability: tf.Tensor, alpha: float) -> tf.Tensor:
+def printed_loss(log_odds: tf.Tensor, batch: Batch, probability: tf.Tensor, alpha: float | tf.Tensor) -> tf.Tensor:
     """Return what Section 3.2 of the paper prints for the binary model: the loss of the *averaged* belief.
 
     Arguments and result are those of `empirical_loss`; where a release has one outcome only, the two are the same. By

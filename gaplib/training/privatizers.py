@@ -1,5 +1,6 @@
 """The privatizers of the paper: a table for bits, an affine mechanism for numbers."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,10 @@ class BinaryPrivatizer(PrivatizerOfBits):
         tie, _ = constants
         return BinaryKernel(*(1 / (1 + np.exp(-(tie @ parameters)))))
 
+    def reduced(self, mechanism: BinaryKernel, share: float) -> BinaryKernel:  # type: ignore[override]
+        """Flip each bit with this share of its probability."""
+        return BinaryKernel(*(1 - share * (1 - mechanism.keep.ravel())))
+
 
 @dataclass(frozen=True)
 class AffinePrivatizer(PrivatizerOfNumbers):
@@ -81,8 +86,8 @@ class AffinePrivatizer(PrivatizerOfNumbers):
     def start(self, budget: float) -> np.ndarray:
         """Spend half the budget, four fifths of it on noise.
 
-        A start without noise stays without: the slope in a gamma vanishes at zero, and under alpha-loss the pure shift
-        may be a saddle only.
+        At a gamma of zero the slope in it is zero. Exact descent would stay there; training does not, because the noise
+        of minibatches pushes it off.
         """
         return np.sqrt(budget) * np.array([0.3, 0.3, 0.6, 0.6])
 
@@ -105,3 +110,10 @@ class AffinePrivatizer(PrivatizerOfNumbers):
         tie, _ = constants
         beta0, beta1, gamma0, gamma1 = (units.unit * (tie @ parameters)).tolist()
         return AffineGaussian(beta0, beta1, abs(gamma0), abs(gamma1))
+
+    def reduced(self, mechanism: AffineGaussian, share: float) -> AffineGaussian:  # type: ignore[override]
+        """Scale shifts and noise: distortion is the square of a length."""
+        scaled = (
+            math.sqrt(share) * part for part in (mechanism.beta0, mechanism.beta1, mechanism.gamma0, mechanism.gamma1)
+        )
+        return AffineGaussian(*(part + 0.0 for part in scaled))  # 0, not -0

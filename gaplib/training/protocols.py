@@ -4,16 +4,19 @@ All games of a study are played at once. So a player is a value without state: w
 engine keeps, with a row for each game. In the shapes below G is the number of games, B of minibatches in a block, R of
 records in a minibatch, O of possible outcomes of a release, and P of parameters.
 
-A class that derives from one of these contracts cannot leave out one of its methods. Players and constraints must be
-hashable, best as frozen dataclasses: games whose players are equal are played in one compiled program.
+A class that derives from one of these contracts cannot leave out one of its methods; only `Privatizer.reduced` has a
+default. Players and constraints must be hashable, best as frozen dataclasses: games whose players are equal are played
+in one compiled program.
 """
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from gaplib import _random
 from gaplib.training._tensorflow import tf
 from gaplib.training.samples import Sample
 
@@ -83,6 +86,37 @@ class Mechanism(Protocol):
         -------
         numpy.ndarray, shape (n,)
         """
+
+
+@dataclass(frozen=True)
+class Diluted:
+    """A mechanism that releases a share of the records through another one, and the others as they are.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    share : float in [0, 1]
+        It spends this share of the distortion of `mechanism`.
+    """
+
+    mechanism: Mechanism
+    share: float
+
+    def privatize(self, x: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
+        """Release each record.
+
+        Parameters
+        ----------
+        x, y : numpy.ndarray, shape (n,)
+            Records.
+        seed : int
+
+        Returns
+        -------
+        numpy.ndarray, shape (n,)
+        """
+        chosen = _random.generator(seed, "Diluted.privatize").random(len(x)) < self.share
+        return np.where(chosen, self.mechanism.privatize(x, y, seed), x)
 
 
 class Privatizer(Protocol):
@@ -243,6 +277,24 @@ class Privatizer(Protocol):
             In the units of the data.
         """
 
+    def reduced(self, mechanism: Mechanism, share: float) -> Mechanism:
+        """Return a mechanism that spends a share of the distortion of a learned one, which has broken its budget.
+
+        Only this method has a default: the share of the records is released through the mechanism, and the others as
+        they are. Most families have something better.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+        share : float in [0, 1]
+            At 0 every record is released as it is.
+
+        Returns
+        -------
+        Mechanism
+        """
+        return Diluted(mechanism, share)
+
 
 class Adversary(Protocol):
     """A family of functions that can be trained to say from a release how likely Y = 1 is."""
@@ -334,7 +386,7 @@ def check(name: str, value: object, contract: type) -> None:
     """Refuse a value that lacks a method of the contract, or that cannot be told from others."""
     if isinstance(value, type):
         raise TypeError(f"{name} must be a {contract.__name__}, not a class: write {value.__name__}()")
-    methods = [method for method in vars(contract) if not method.startswith("_")]
+    methods = [name for name, method in vars(contract).items() if getattr(method, "__isabstractmethod__", False)]
     missing = [method for method in methods if not callable(getattr(value, method, None))]
     if missing:
         raise TypeError(

@@ -27,10 +27,15 @@ class Sample:
     x_test: np.ndarray
     y_test: np.ndarray
 
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether x or y is the same in all training records: then x does not tell y."""
+        return bool((self.x == self.x[0]).all() or (self.y == self.y[0]).all())
+
 
 def are_bits(x: np.ndarray) -> bool:
-    """Return whether an array holds the integers 0 and 1 only."""
-    return x.dtype.kind in "iu" and bool(np.isin(x, (0, 1)).all())
+    """Return whether an array holds zeros and ones only, be they integers, floats or booleans."""
+    return x.dtype.kind in "iufb" and bool(np.isin(x, (0, 1)).all())
 
 
 def minibatches(seed: int, n: int, size: int) -> Iterator[np.ndarray]:

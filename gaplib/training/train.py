@@ -1,6 +1,7 @@
 """The public call: it checks what it is given, and plays any number of games, those that fit together."""
 
 import math
+import os
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,10 +11,12 @@ from tqdm import tqdm
 
 from gaplib import _checks
 from gaplib.training import protocols
+from gaplib.training.checkpoints import Checkpoint, private_folder
 from gaplib.training.defaults import LEARNING_RATE, MINIBATCH
-from gaplib.training.engine import Rules
+from gaplib.training.engine import UNROLLED, Rules
 from gaplib.training.games import Game
-from gaplib.training.play import Program, play
+from gaplib.training.play import play
+from gaplib.training.programs import Program, width_of
 from gaplib.training.protocols import Constraint
 from gaplib.training.results import Interrupted, Result
 
@@ -33,6 +36,7 @@ def train(
     progress: bool | None = None,
     learning_rate: float = LEARNING_RATE,
     minibatch: int = MINIBATCH,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[Result]:
     """Play games of a privatizer against an adversary, all together (Algorithm 1 of the paper).
 
@@ -43,6 +47,10 @@ def train(
     loss : {"log", "alpha"}
         The adversary's loss: log-loss (Equation 6 of the paper) or alpha-loss (Equation 7).
     alpha : float in (1, 1e6], for alpha-loss only
+        The adversary learns the posterior under log-loss, and is played as its tilt, the best belief under alpha-loss.
+        Trained under alpha-loss itself it would hardly learn from records about which it is confidently wrong, and the
+        privatizer would find out. An order above 64 is trained as 64: beyond, a minibatch has too few records that the
+        tilted belief leaves in doubt, and the optimum hardly moves.
     constraint : Constraint, optional
         How the budget is enforced. As in the paper, the penalty method for binary and the augmented Lagrangian method
         for Gaussian games if not given.
@@ -65,6 +73,10 @@ def train(
         Adam's first step, for both players, in parameters that belong to numbers of order one.
     minibatch : int from 1 to 1e5
         Number of records of a minibatch; a smaller sample is its own minibatch.
+    checkpoint : str or path-like, optional
+        A folder, made if it is missing and with nothing else in it. What has been learned is written there every half
+        minute. The same call with the same folder, after a kill or Ctrl-C, goes on from there to the same bits; other
+        calls may share the folder. Delete it when it has served.
 
     Returns
     -------
@@ -76,16 +88,21 @@ def train(
     TypeError, ValueError
         If an argument is not as described, or a player of yours not as its contract asks.
     Interrupted
-        On Ctrl-C, with the results of the games that were finished. It is a `KeyboardInterrupt`.
+        On Ctrl-C, with what every game has learned so far. It is a `KeyboardInterrupt`.
+    RuntimeError
+        In a process that was forked from one that has trained: TensorFlow cannot work there.
 
     Warns
     -----
     RuntimeWarning
-        If a game diverged; it is named, and its result says so. The others are not affected.
+        If a game diverged; it is named, and its result says so. The others are not affected. Or if there is nothing to
+        hide, since x or y is the same in all training records: the mechanism is then the identity.
 
     Notes
     -----
     The same seed, type of processor and version of TensorFlow give the same bits: all is done on one thread.
+
+    A mechanism that spends more than 1.005 D on the training sample is brought back to D by `Privatizer.reduced`.
     """
     games, seeds = _check_games(games, seed)
     alpha = _check_alpha(loss, alpha)
@@ -102,29 +119,41 @@ def train(
 
     def program_of(game: Game) -> Program:
         players = game.setting.privatizer, game.setting.adversary, constraint or game.setting.constraint
-        rules = Rules(*players, alpha, k, as_printed)
-        return Program(rules, steps or game.setting.steps, min(game.records, minibatch), learning_rate)
+        rules = Rules(*players, k if k <= UNROLLED else 0, alpha > 1, as_printed)
+        width = width_of(min(game.records, minibatch), minibatch)
+        return Program(rules, steps or game.setting.steps, minibatch, width, learning_rate, k, alpha)
 
     programs = [program_of(game) for game in games]
     chunks = _chunks(programs)
-    finished: dict[int, Result] = {}
+    folder = None if checkpoint is None else private_folder("checkpoint", checkpoint)
+    results: list[Result | None] = [None] * len(games)
     total = sum(program.steps for program, _ in chunks)
     try:
         with tqdm(total=total, unit="iteration", disable=None if progress is None else not progress) as bar:
             for program, numbers in chunks:
-                played = play(program, [(games[i], seeds[i]) for i in numbers], bar.update)
-                finished |= zip(numbers, played, strict=True)
+                chunk = [(games[i], seeds[i]) for i in numbers]
+                file = None if folder is None else Checkpoint(folder, program, chunk)
+                stop = None
+                try:
+                    played: Sequence[Result | None] = play(program, chunk, bar.update, file)
+                except Interrupted as interrupt:
+                    played, stop = interrupt.results, interrupt
+                for i, result in zip(numbers, played, strict=True):
+                    results[i] = result
+                if stop:
+                    raise stop
     except KeyboardInterrupt:
-        raise Interrupted([finished.get(i) for i in range(len(games))]) from None
-    for i, program in enumerate(programs):
-        if finished[i].diverged:
+        raise Interrupted(results) from None
+    finished = [result for result in results if result is not None]
+    for result, program in zip(finished, programs, strict=True):
+        if result.diverged:
             warnings.warn(
-                f"a game diverged: {games[i].label}, seed {seeds[i]}; alpha={alpha:g}, k={k}, "
+                f"a game diverged: {result.game.label}, seed {result.seed}; alpha={alpha:g}, k={k}, "
                 f"constraint={program.rules.constraint}",
                 RuntimeWarning,
                 stacklevel=2,
             )
-    return [finished[i] for i in range(len(games))]
+    return finished
 
 
 def _check_games(games: Iterable[Game], seed: int | Sequence[int]) -> tuple[list[Game], list[int]]:
