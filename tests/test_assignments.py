@@ -465,6 +465,15 @@ def after_victim(text):
     return fault
 
 
+def before_victim(text):
+    def fault(name, notebook):
+        cell = notebook.cells[at(notebook, VICTIM[name])]
+        cell.source = f"{text}\n{cell.source}"
+        return notebook
+
+    return fault
+
+
 def changes_its_argument(name, notebook):
     """The result is right."""
     cell = notebook.cells[at(notebook, {"binary_game": "posterior", "learning": "penalty"}[name])]
@@ -664,8 +673,9 @@ ONCE = {
     "exits when called": (with_victim("    import sys\n    sys.exit()"), "victim", "does not end, asks for input"),
     "asks when called": (with_victim("    return float(input())"), "victim", "does not end, asks for input"),
     "takes all memory": (with_victim(MEMORY), "victim", "does not end, asks for input"),
+    "imports all of NumPy": (early("from numpy import *"), "nothing", "replaces a function of NumPy"),
     "exits, asks, prints 50 MB": (
-        both(early("import sys\nsys.exit()"), early(ASKS), early(PRINTS), after_victim("exit()\nquit()")),
+        both(early("import sys\nsys.exit()"), early(PRINTS), after_victim("exit()\nquit()"), before_victim(ASKS)),
         "nothing",
         "such things outside",
     ),
@@ -808,8 +818,9 @@ def test_remarks_say_what_was_found(table):
     assert remarks("has a syntax error") == remarks("changes its argument") == remarks("picture") == ""
     assert remarks("does not end") == "posterior did not end"
     assert remarks("ends Python when called") == "posterior ended Python, or returned too much"
-    stopped = f"did not end within {SECONDS} s, or ended Python"
-    assert remarks("loops and ends Python") == f"a cell of the student {stopped}; the cell posterior {stopped}"
+    assert remarks("loops and ends Python") == (
+        "a cell of the student ended Python, or returned too much; the cell posterior did not end"
+    )
     assert remarks("renamed, utf-16") == f"the notebook was called {RENAMED}"
     assert remarks("two files") == "the notebook was called binary_game-Copy1.ipynb"
     assert remarks("deleted tests") == "missing cells were put back: setup, test-posterior, test-released"
@@ -892,7 +903,7 @@ def test_an_endless_loop_is_waited_for_twice_at_most(marking):
     examiner.Process.ask = counted
     marked.run(0)
     for _ in range(2):
-        for choose in (marked.ask_notebook, marked.ask_alone):
+        for choose in (marked.ask_notebook, lambda at: marked.ask_alone(at, True)):
             choose(0)
             with pytest.raises(examiner.StudentError, match=r"did not end"):
                 names["loop"]()

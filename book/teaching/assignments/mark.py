@@ -18,7 +18,7 @@ from marking.files import NotMarkableError, contents, prepared, submitted
 from marking.grades import rows
 
 
-def prepare(assignment: str, only: str | None) -> None:
+def prepare(assignment: str, only: str | None, force: bool) -> None:
     """Copy what was handed in to `prepared`, as nbgrader wants it. What has changed since loses its marked copy."""
     made = parts(assignment)
     for student, folder in submitted(assignment).items():
@@ -28,7 +28,7 @@ def prepare(assignment: str, only: str | None) -> None:
                 files = prepared(contents(folder), assignment, made)
             except NotMarkableError:
                 files = {}
-            if not target.exists() or contents(target) != files:
+            if force or not target.exists() or contents(target) != files:
                 for old in (target, COURSE / "autograded" / student / assignment):
                     shutil.rmtree(old, ignore_errors=True)
                 for path, data in files.items():
@@ -50,10 +50,9 @@ def main():
     parser.add_argument("--student", help="mark the hand-in of this student only")
     parser.add_argument("--force", action="store_true", help="mark also what has not changed since it was marked")
     options = parser.parse_args()
-    prepare(options.name, options.student)
+    prepare(options.name, options.student, options.force)
     if list(COURSE.glob(f"prepared/{options.student or '*'}/{options.name}")):
-        arguments = [f"--student={options.student}"] if options.student else []
-        autograde(options.name, arguments + ["--force"] * options.force)
+        autograde(options.name, [f"--student={options.student}"] if options.student else [])
     with Gradebook(f"sqlite:///{COURSE / 'gradebook.db'}") as gradebook:
         for row in rows(gradebook, options.name):
             if options.student in (None, row["student_id"]):

@@ -70,6 +70,7 @@ class Candidate:
         settings.HistoryManager.enabled = False
         self.shell = InteractiveShell.instance(config=settings, display_pub_class=CapturingDisplayPublisher)
         self.shell.colors = "nocolor"
+        self.shell.enable_gui = lambda gui=None: None  # which `%matplotlib inline` calls
         self.names = self.shell.user_ns
         self.printed = sys.stdout = sys.stderr = Printed()
         builtins.input = no_input

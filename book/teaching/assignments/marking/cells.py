@@ -155,9 +155,15 @@ def _answer(cells, part: Part, assignment: list[Part], anchors: dict[int, str]) 
     for at in range(start + 1, len(cells)):
         if at in anchors:
             break
-        if cells[at].cell_type != "code" and _grade_id(cells[at]) is None and cells[at].source.strip():
+        if _is_text(cells[at]):
             found.append(at)
+    if not found and not marked:  # then a person should see all that the student wrote
+        found = [at for at in range(len(cells)) if at not in anchors and _is_text(cells[at])]
     return found or marked[-1:]
+
+
+def _is_text(cell) -> bool:
+    return cell.cell_type != "code" and _grade_id(cell) is None and bool(cell.source.strip())
 
 
 def _others(cells, assignment: list[Part], anchors: dict[int, str]) -> dict[str | None, list[nbformat.NotebookNode]]:

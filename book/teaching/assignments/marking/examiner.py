@@ -108,25 +108,26 @@ class Examiner:
         """Run the next cell in the student's process; return what it prints and draws."""
         process, cell = self._notebook(), self.cells[at]
         self.end = at + 1
-        shown = self._run(process, cell)
-        if shown is None:
+        try:
+            return self._run(process, cell)
+        except Stopped as error:
             self.notebook = None
             what = f"the cell {cell.id}" if cell.id else "a cell of the student"
-            self.remarks.append(f"{what} did not end within {cell.seconds:g} s, or ended Python")
-            return {"text": f"Stopped: {self.remarks[-1]}.\n", "figures": []}
-        return shown
+            self.remarks.append(f"{what} {error}")
+            return {"text": f"After {cell.seconds:g} s at most: {self.remarks[-1]}.\n", "figures": []}
 
     def _notebook(self) -> Process:
         """The process in which the cells so far have run, started again if it is gone."""
         while self.notebook is None:
             self.notebook = Process()
-            for cell in self.cells[: self.end]:
-                if self._run(self.notebook, cell) is None:
-                    self.notebook = None
-                    break
+            try:
+                for cell in self.cells[: self.end]:
+                    self._run(self.notebook, cell)
+            except Stopped:
+                self.notebook = None
         return self.notebook
 
-    def _run(self, process: Process, cell: Cell) -> dict | None:
+    def _run(self, process: Process, cell: Cell) -> dict:
         try:
             if cell.kind == "given":
                 return process.ask(START, "run", cell.source)
@@ -137,38 +138,43 @@ class Examiner:
             return {}
         except Stopped:
             cell.setbacks += 1
-            return None
+            raise
 
     def ask_notebook(self, at: int) -> None:
         """Let the tests that follow ask for the answer `at`, as the notebook stands."""
-        self._ask(self._notebook(), at)
+        self._ask(None if self.cells[at].replaced else self._notebook(), at)
 
-    def ask_alone(self, at: int) -> None:
-        """Let the tests that follow ask for the answer `at`, with right answers in place of the others."""
+    def ask_alone(self, at: int, with_definitions: bool) -> None:
+        """Let the tests that follow ask for the answer `at`, with right answers in place of the others.
+
+        Of the student's other cells only definitions are there, or nothing.
+        """
         if self.alone:
             self.alone.stop()
             self.alone = None
         if not self.cells[at].replaced:
-            self.alone = self._alone(at, self.cells[at + 1 :] + self.cells[:at]) or self._alone(at, [])
+            self.alone = self._alone(at, self.cells[at + 1 :] + self.cells[:at] if with_definitions else [])
         self._ask(self.alone, at)
 
     def _alone(self, at: int, others: list[Cell]) -> Process | None:
-        process = Process()
+        process, answer = Process(), self.cells[at]
         try:
             for cell in self.cells[:at]:
                 if cell.kind == "given":
                     process.ask(START, "run", cell.source)
             for cell in self.cells:
-                if cell.model and cell is not self.cells[at]:
+                if cell.model and cell is not answer:
                     process.ask(START, "run", cell.model)
             process.ask(START, "protect")
             for cell in others:
                 if cell.kind != "given" and cell.setbacks < 2:
                     process.ask(cell.seconds, "define", cell.source)
             process.ask(START, "restore")
+            self._run(process, answer)
+            if len(process.ask(answer.seconds, "look_up", list(answer.names))) < len(answer.names):
+                process.ask(answer.seconds, "define", answer.source)  # an error came before the definition
         except Stopped:
             return None
-        self._run(process, self.cells[at])
         return process
 
     def _ask(self, process: Process | None, at: int) -> None:
@@ -176,7 +182,7 @@ class Examiner:
         self.seconds = self.answer.seconds
         for name in self.answer.names:
             self.names.pop(name, None)
-        if process is None or self.answer.replaced:
+        if process is None:
             found = {name: {"function": True} for name in self.answer.names}
         else:
             try:
@@ -194,8 +200,8 @@ class Examiner:
         return function
 
     def _call(self, name: str, arguments: tuple, named: dict):
-        if self.answer.replaced:
-            raise StudentError(f"{name}(...) is not called again, since it did not end, or ended Python")
+        if self.asked is None:
+            raise StudentError(f"{name}(...) is not called: its cell, or an earlier call, did not end, or ended Python")
         began = time.monotonic()
         try:
             reply = self.asked.ask(max(self.seconds, 0), "call", name, pickle.dumps((arguments, named)))

@@ -30,8 +30,8 @@ class Step:
 class ExecuteApart(Execute):
     """In place of nbgrader's step that runs a notebook.
 
-    A test asks the student's functions for values and gets copies. If it fails, it is run once more, with the answer
-    alone.
+    A test asks the student's functions for values and gets copies. If it fails, it is run again: with the answer and what
+    other cells define, and with the answer alone.
     """
 
     seconds = Float(30, help="What a cell of a student, and a test of an answer, may take.").tag(config=True)
@@ -87,12 +87,12 @@ class ExecuteApart(Execute):
         return cell, resources
 
     def _test(self, cell, index: int, step: Step) -> None:
-        self._tell(index, f"__examiner.ask_notebook({step.answer})")
-        self.execute_cell(cell, index)
-        points, most = utils.determine_grade(cell)
-        if step.is_filled and points < most:
-            self._tell(index, f"__examiner.ask_alone({step.answer})")
+        for ask in ("ask_notebook({})", "ask_alone({}, True)", "ask_alone({}, False)"):
+            self._tell(index, f"__examiner.{ask.format(step.answer)}")
             self.execute_cell(cell, index)
+            points, most = utils.determine_grade(cell)
+            if points == most or not step.is_filled:
+                break
 
     def _tell(self, index: int, source: str) -> str:
         """Run a line of our own in the kernel; return what it prints."""
