@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pandas as pd
 
 import gaplib
 from gaplib.book import paper
+from gaplib.book.chapters import COMMITTED, results
 from gaplib.gaussian import optimal_affine
 from gaplib.models import GaussianMixture
-from gaplib.book.chapters import COMMITTED, results
 
 ROOT = Path(__file__).resolve().parent.parent
 SPREAD = ["least", "largest", "seeds"]  # of what is learned only
@@ -65,7 +66,7 @@ def tables_2_to_5() -> pd.DataFrame:
             for name in COLUMNS[:4]:
                 add(f"optimum, {'0-1 loss' if loss == '0-1' else 'log-loss'}", name, rounded(getattr(mechanism, name)))
         of_seeds = strong["strong_accuracy_8_all"][i]
-        mean = sum(of_seeds) / len(of_seeds)
+        mean = float(np.mean(of_seeds))
         add("learned, alpha-loss of order 8", "p_detect", mean, min(of_seeds), max(of_seeds), seeds_13)
     return with_version(pd.DataFrame(lines))
 
