@@ -13,6 +13,9 @@ from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 from gaplib.optimum import Optimum
 
+# How well the value of an optimum is known. Where the rounding of the budget changes it by more, the budget is refused.
+PRECISION = 1e-9
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -78,6 +81,26 @@ def optimum(model: GaussianMixture, mechanism: AffineGaussian, price: float, los
     """Return the optimal `mechanism` with its value and distortion."""
     value = max(loss.leakage(model, mechanism), 0.0)  # rounding
     return Optimum(value, mechanism, mechanism.distortion(model), float(price))
+
+
+def refuse_unresolved(model: GaussianMixture, D: float, end: float, mechanism: AffineGaussian, loss: Loss) -> None:
+    """Refuse a budget that brings the two means so close, from so far, that its rounding decides what leaks.
+
+    From the budget `end` on there is nothing left to hide.
+    """
+    if D >= end * (1 + 8 * np.finfo(float).eps):
+        return
+    released = TwoNormals.released(model, mechanism)
+    rounding = 2 * np.spacing(2 * model.mu)  # of the distance of the means: they are differences of larger numbers
+    gaps = np.maximum(released.gap + np.array([-rounding, rounding]), 0)
+    leaks = loss.objective(TwoNormals(model.prior, gaps, released.var0, released.var1))
+    if np.ptp(leaks) > PRECISION:
+        widths = " and ".join(f"{math.sqrt(variance):g}" for variance in (released.var0, released.var1))
+        raise ValueError(
+            f"D must be above {end!r}, or less by so much that floats can tell how far apart the two means are left, "
+            f"got {D!r}: with mu = {model.mu:g} their distance is known to {rounding:.1g}, and the standard deviations "
+            f"of the release are {widths}"
+        )
 
 
 def gains(model: GaussianMixture, mechanism: AffineGaussian, loss: Loss) -> tuple[float, float, float]:

@@ -8,8 +8,8 @@ import numpy as np
 
 T = TypeVar("T")
 
-# Probabilities typed as decimals carry rounding errors of about 1e-16 each. A table that misses a sum of one by
-# more than this was not meant as a distribution.
+# Probabilities typed as decimals carry rounding errors of about 1e-16 each. A table in double precision that misses a
+# sum of one by more than this was not meant as a distribution.
 SUM_TOLERANCE = 1e-12
 # The largest number taken as a length, variance or budget, and the inverse of the smallest: the squares of both are
 # still floats.
@@ -94,37 +94,50 @@ def joint_table(name: str, value: object, shape: tuple[int, int] | None = (2, 2)
         raise ValueError(f"{name} must be {allowed}, got the cells {table.tolist()}")
     with np.errstate(over="ignore"):
         total = table.sum()
-    if abs(total - 1) > SUM_TOLERANCE:
+    if abs(total - 1) > sum_tolerance(numbers.dtype, table.size):
         raise ValueError(f"{name} must be {allowed}, got the sum {float(total)!r}; divide by it if that was meant")
     table /= total
     table.flags.writeable = False
     return table
 
 
+def sum_tolerance(dtype: np.dtype, count: int) -> float:
+    """Return by how much the sum of `count` probabilities of this type may differ from one."""
+    # They were divided by a total of that type: each addition of the total and the division are off by half a unit in
+    # the last place. Twice that, for a total that was rounded before.
+    return max(SUM_TOLERANCE, count * float(np.finfo(dtype).eps)) if dtype.kind == "f" else SUM_TOLERANCE
+
+
 def array(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> np.ndarray:
     """Return `value` as an array of floats in [low, high]; refuse bool, text, NaN and infinities."""
     allowed = f"an array of finite numbers{_range(low, high)}"
-    numbers = _numeric(name, value, allowed)
+    given = _numeric(name, value, allowed)
+    with np.errstate(over="ignore"):  # an extended number beyond the largest double
+        numbers = given.astype(float)  # before the comparison: the bounds may be no numbers of a smaller type
     wrong = ~(np.isfinite(numbers) & (low <= numbers) & (numbers <= high))
     if wrong.any():
-        raise ValueError(f"{name} must be {allowed}, got {numbers[wrong][:5].tolist()}")
-    return numbers.astype(float)
+        raise ValueError(f"{name} must be {allowed}, got {given[wrong][:5].tolist()}")
+    return numbers
 
 
 def bits(name: str, value: object) -> np.ndarray:
-    """Return `value` as a one-dimensional array of the integers 0 and 1."""
-    allowed = "a one-dimensional array of the integers 0 and 1"
+    """Return `value` as a one-dimensional array of the integers 0 and 1; take floats that are 0 or 1 and booleans too.
+
+    A column of bits becomes one of floats when it once had missing values, and one of booleans when it is a comparison.
+    """
+    allowed = "a one-dimensional array of zeros and ones"
     try:
         numbers = np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
-    if numbers.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):
+    if numbers.dtype.kind not in "biuf" or isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be {allowed}, got {type(value).__name__} with values of type {numbers.dtype}")
     if numbers.ndim != 1 or numbers.size == 0:
         raise ValueError(f"{name} must be {allowed} and not empty, got shape {numbers.shape}")
-    if not np.isin(numbers, (0, 1)).all():
-        raise ValueError(f"{name} must be {allowed}, got other values: {np.setdiff1d(numbers, (0, 1))[:5].tolist()}")
-    return numbers
+    wrong = ~np.isin(numbers, (0, 1))  # NaN too
+    if wrong.any():
+        raise ValueError(f"{name} must be {allowed}, got other values: {np.unique(numbers[wrong])[:5].tolist()}")
+    return numbers.astype(int)
 
 
 def same_shape(x: np.ndarray, y: np.ndarray) -> None:

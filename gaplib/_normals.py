@@ -22,6 +22,9 @@ _REACH = 10
 # Panel ends on both sides of a point at which the posterior turns, in units of the width of the turn. Further out the
 # logarithm of the posterior differs from a polynomial by less than exp(-16 pi).
 _TURN = np.array([-16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16])
+# A normal that is narrower than the other by more than the root of this is a spike in it: a point found by its distance
+# from the other's mean would have few digits left of its distance from the spike.
+_STEEP = 1e4
 
 _legendre = lru_cache(np.polynomial.legendre.leggauss)
 
@@ -83,8 +86,9 @@ class TwoNormals:
 
     def conditional_entropy(self, points: int = 16) -> np.ndarray:
         """Return H(Y | Xhat) in nats, with `points` Gauss-Legendre points in each panel."""
-        rules = self.quadrature(points=points)
-        return sum((mass * np.logaddexp(0, log_odds)).sum(axis=-1) for _, mass, log_odds in rules)
+        (_, mass0, log_odds0), (_, mass1, log_odds1) = self.quadrature(points=points)
+        loss0, loss1 = mass0 * np.logaddexp(0, log_odds0), mass1 * np.logaddexp(0, log_odds1)
+        return loss0.sum(axis=-1) + loss1.sum(axis=-1)
 
     def conditional_entropy_slopes(self) -> np.ndarray:
         """Return the derivatives of `conditional_entropy` with respect to `gap`, `var0` and `var1`.
@@ -178,18 +182,26 @@ def _guess_narrow(narrow: _Normal, wide: _Normal, distance: Numbers) -> tuple[np
 
 def _rule(own: _Normal, other: _Normal, gap: Numbers, order: float, points: int) -> _Rule:
     a, b, c, discriminant = np.broadcast_arrays(*_log_odds(own, other, gap))
-    ends = _panel_ends(a, b, c, discriminant, order)
+    # t is measured from the mean of the own one, or from the vertex of the log odds, which is the spike.
+    steep = abs(a) > _STEEP
+    a_steep = np.where(steep, a, 1)
+    origin = np.where(steep, -b / (2 * a_steep), 0)
+    b, c = np.where(steep, 0, b), np.where(steep, -discriminant / (4 * a_steep), c)
+    ends = _panel_ends(a, b, c, discriminant, order, origin)
     x, weight = _legendre(points)
     half = np.diff(ends, axis=-1)[..., np.newaxis] / 2
-    u = ends[..., :-1, np.newaxis] + half * (1 + x)
+    t = ends[..., :-1, np.newaxis] + half * (1 + x)
+    u = origin[..., np.newaxis, np.newaxis] + t
     mass = half * weight * np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi)
-    u, mass = (array.reshape(*a.shape, -1) for array in (u, mass))
-    log_odds = (a[..., np.newaxis] * u + b[..., np.newaxis]) * u + c[..., np.newaxis]
+    t, u, mass = (array.reshape(*a.shape, -1) for array in (t, u, mass))
+    log_odds = (a[..., np.newaxis] * t + b[..., np.newaxis]) * t + c[..., np.newaxis]
     return _Rule(u, np.asarray(own.prior)[..., np.newaxis] * mass, log_odds)
 
 
-def _panel_ends(a: np.ndarray, b: np.ndarray, c: np.ndarray, discriminant: np.ndarray, order: float) -> np.ndarray:
-    """Return panel ends in [-_REACH, _REACH], dense where the posterior turns: near the roots of the log odds."""
+def _panel_ends(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, discriminant: np.ndarray, order: float, origin: np.ndarray
+) -> np.ndarray:
+    """Return panel ends in [-_REACH, _REACH] less `origin`, dense where the posterior turns."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         root = np.sqrt(np.maximum(discriminant, 0))
         q = -(b + np.copysign(root, b)) / 2
@@ -201,5 +213,5 @@ def _panel_ends(a: np.ndarray, b: np.ndarray, c: np.ndarray, discriminant: np.nd
     scales = _TURN if order == 1 else np.union1d(_TURN, _TURN / order)
     fine = turns[..., np.newaxis] + width[..., np.newaxis] * scales
     fine = np.moveaxis(fine, 0, -2).reshape(*a.shape, -1)
-    coarse = np.broadcast_to(np.arange(-_REACH, _REACH + 1, 2), (*a.shape, _REACH + 1))
-    return np.sort(np.concatenate([coarse, np.clip(fine, -_REACH, _REACH)], axis=-1), axis=-1)
+    coarse = np.arange(-_REACH, _REACH + 1, 2) - origin[..., np.newaxis]
+    return np.sort(np.concatenate([coarse, np.clip(fine, coarse[..., :1], coarse[..., -1:])], axis=-1), axis=-1)

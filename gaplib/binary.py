@@ -309,17 +309,24 @@ def solve(program: pulp.LpProblem) -> None:
     _checks.instance("program", program, pulp.LpProblem)
     # The solver's own tolerances (1e-7) are looser than the 1e-9 that we check; 1e-10 is the least it accepts. Where
     # coefficients of that size make it unattainable, the solver's own must do, without the presolver, which takes
-    # rounding for infeasibility. Numbers down to 1e-12 are not zeros.
-    for tolerance, presolve in ((1e-10, "choose"), (1e-7, "off")):
+    # rounding for infeasibility. Numbers down to 1e-12 are not zeros. Scaled, the program would meet the tolerances in
+    # its scaled form only. Next to rows of mass 1e-8 the dual simplex method may end at the right vertex and return
+    # values of another one, which miss the constraints; then the primal method does it.
+    for tolerance, options in ((1e-10, {}), (1e-10, {"simplex_strategy": 4}), (1e-7, {"presolve": "off"})):
         status = program.solve(
             pulp.HiGHS(
                 msg=False,
                 primal_feasibility_tolerance=tolerance,
                 dual_feasibility_tolerance=tolerance,
                 small_matrix_value=1e-12,
-                presolve=presolve,
+                simplex_scale_strategy=0,
+                **options,
             )
         )
-        if pulp.LpStatus[status] == "Optimal":
+        if pulp.LpStatus[status] == "Optimal" and program.valid(2 * tolerance):
             return
-    raise RuntimeError(f"HiGHS reports {pulp.LpStatus[status]!r} for the program {program.name!r}")
+    found = pulp.LpStatus[status]
+    raise RuntimeError(
+        f"HiGHS reports {found!r} for the program {program.name!r}"
+        + (" and returns values that miss its constraints" if found == "Optimal" else "")
+    )

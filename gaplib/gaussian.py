@@ -2,9 +2,20 @@
 
 import math
 
+import numpy as np
+
 from gaplib import _checks
-from gaplib._affine import LOSSES, Loss, cheapest_mechanism, gains, longest_shift, optimum
-from gaplib._affine_saturation import ShiftAndNoise
+from gaplib._affine import (
+    LOSSES,
+    PRECISION,
+    Loss,
+    cheapest_mechanism,
+    gains,
+    longest_shift,
+    optimum,
+    refuse_unresolved,
+)
+from gaplib._affine_saturation import ShiftAndNoise, cheapest_merge
 from gaplib._affine_search import least_leakage
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
@@ -63,10 +74,13 @@ def optimal_shift(model: GaussianMixture, D: float) -> Optimum:
     Raises
     ------
     TypeError, ValueError
-        If `model` is not a `GaussianMixture`, its variances differ, or `D` is not a number in its range.
+        If `model` is not a `GaussianMixture`, its variances differ, or `D` is not a number in its range. Where mu is
+        more than a million standard deviations: if `D` is so close to the budget with which the means meet that
+        rounding changes the value by 1e-9.
     """
     _equal_variances(model, "Theorem 3")
-    return _shift_and_common_noise(model, longest_shift(model, _budget(D)), 0)
+    D = _budget(D)
+    return _shift_and_common_noise(model, D, longest_shift(model, D), 0)
 
 
 def optimal_shift_noise(model: GaussianMixture, D: float) -> Optimum:
@@ -94,7 +108,9 @@ def optimal_shift_noise(model: GaussianMixture, D: float) -> Optimum:
     Raises
     ------
     TypeError, ValueError
-        If `model` is not a `GaussianMixture`, its variances differ, or `D` is not a number in its range.
+        If `model` is not a `GaussianMixture`, its variances differ, or `D` is not a number in its range. Where mu is
+        more than a million standard deviations: if `D` is so close to the budget with which the means meet that
+        rounding changes the value by 1e-9.
     """
     _equal_variances(model, "Theorem 4")
     D = _budget(D)
@@ -103,7 +119,7 @@ def optimal_shift_noise(model: GaussianMixture, D: float) -> Optimum:
     if slope * beta > D + model.var0:
         beta = (D + model.var0) / slope
         noise = max(D - model.var_y * beta**2, 0.0)
-    return _shift_and_common_noise(model, beta, noise)
+    return _shift_and_common_noise(model, D, beta, noise)
 
 
 def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optimum:
@@ -143,15 +159,23 @@ def optimal_affine(model: GaussianMixture, D: float, loss: str = "0-1") -> Optim
     Raises
     ------
     TypeError, ValueError
-        If `model` is not a `GaussianMixture`, `D` not a number in its range, or `loss` not one of the two.
+        If `model` is not a `GaussianMixture`, `D` not a number in its range, or `loss` not one of the two. Where mu is
+        more than a million standard deviations: if `D` is so close to saturation that rounding changes the value by
+        1e-9.
     """
     _checks.instance("model", model, GaussianMixture)
     D = _budget(D)
     adversary = LOSSES[_checks.choice("loss", loss, tuple(LOSSES))]
-    last = cheapest_mechanism(model, adversary.saturation(model))
-    if D >= last.distortion(model):
-        return Optimum(adversary.least(model), last, last.distortion(model), 0.0)
+    last, least = cheapest_mechanism(model, adversary.saturation(model)), adversary.least(model)
+    if adversary.leakage(model, last) > least + PRECISION:
+        # Means that come from so far that floats cannot leave them a few standard deviations apart meet.
+        last = cheapest_mechanism(model, cheapest_merge(model))
+    end = last.distortion(model)
+    if D >= end:
+        refuse_unresolved(model, D, end, last, adversary)
+        return Optimum(least, last, end, 0.0)
     mechanism = cheapest_mechanism(model, least_leakage(model, D, adversary))
+    refuse_unresolved(model, D, end, mechanism, adversary)
     return optimum(model, mechanism, _price(model, mechanism, adversary), adversary)
 
 
@@ -168,8 +192,9 @@ def _equal_variances(model: object, theorem: str) -> None:
         )
 
 
-def _shift_and_common_noise(model: GaussianMixture, beta: float, noise: float) -> Optimum:
+def _shift_and_common_noise(model: GaussianMixture, D: float, beta: float, noise: float) -> Optimum:
     mechanism = cheapest_mechanism(model, ShiftAndNoise(beta, noise, noise))
+    refuse_unresolved(model, D, 4 * model.mu**2 * model.var_y, mechanism, _ZERO_ONE)
     # Where there is noise too, a unit of budget buys the same with it.
     return optimum(model, mechanism, gains(model, mechanism, _ZERO_ONE)[0], _ZERO_ONE)
 
@@ -177,9 +202,10 @@ def _shift_and_common_noise(model: GaussianMixture, beta: float, noise: float) -
 def _price(model: GaussianMixture, mechanism: AffineGaussian, loss: Loss) -> float:
     """Return the shadow price at the affine optimum: what one more unit of budget buys."""
     gain = gains(model, mechanism, loss)
-    spent = model.var_y * (mechanism.beta0 + mechanism.beta1) ** 2, *(model.p_y * mechanism.scales**2)
-    if sum(spent) == 0:
+    spent = np.array([model.var_y * (mechanism.beta0 + mechanism.beta1) ** 2, *(model.p_y * mechanism.scales**2)])
+    used = spent > 0
+    if not used.any():
         return max(*gain, 0.0)
     # All that is in use buys the same. Where the optimum is flat, most of the budget says it best.
-    price = sum(each * part for each, part in zip(gain, spent, strict=True) if part > 0) / sum(spent)
+    price = (np.array(gain)[used] * spent[used]).sum() / spent.sum()
     return max(float(price), 0.0)  # rounding, where nothing helps

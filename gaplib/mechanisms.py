@@ -103,10 +103,10 @@ class BinaryKernel:
 
         Parameters
         ----------
-        x : array_like of the integers 0 and 1, shape (n,)
-            The public bits.
-        y : array_like of the integers 0 and 1, shape (n,)
-            The private bits. A PDI mechanism takes them too, and its release does not depend on them.
+        x : array_like of zeros and ones, shape (n,)
+            The public bits: integers, floats or booleans.
+        y : array_like of zeros and ones, shape (n,)
+            The private bits, likewise. A PDI mechanism takes them too, and its release does not depend on them.
         seed : int >= 0
             The same seed gives the same release. The stream is independent of the one that
             `BinaryModel.sample` draws from with the same seed.
@@ -222,8 +222,8 @@ class AffineGaussian:
         ----------
         x : array_like of float, shape (n,)
             The public numbers.
-        y : array_like of the integers 0 and 1, shape (n,)
-            The private bits.
+        y : array_like of zeros and ones, shape (n,)
+            The private bits: integers, floats or booleans.
         seed : int >= 0
             The same seed gives the same release. The stream is independent of the one that
             `GaussianMixture.sample` draws from with the same seed.

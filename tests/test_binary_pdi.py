@@ -185,6 +185,43 @@ def test_closed_form_agrees_with_highs_on_random_joints():
     assert compared > 100  # budgets below saturation are among them
 
 
+@pytest.mark.parametrize(
+    ("joint", "D"),
+    [  # where HiGHS, at its own settings, returns values of another vertex than the one it found
+        ([[1.0120439034727349e-17, 0.9999996337366518], [3.662631172163415e-07, 2.3098965585545707e-13]], 1.838746e-07),
+        ([[6.521872444219874e-39, 0.9999998817894978], [1.1821045968434765e-07, 4.247626578917024e-14]], 1.1689250e-07),
+        ([[1.0311045785291058e-12, 4.2247858368647886e-08], [0.9999800376292728, 1.992012183774459e-05]], 3.605931e-08),
+        ([[6.3156713521337765e-15, 3.803916503859985e-08], [0.9999999619605877, 2.4091838717932284e-13]], 3.230015e-08),
+        ([[0.9999998945613546, 2.451641796111283e-13], [8.360468514019221e-14, 1.0543831669172103e-07]], 2.156895e-08),
+        # and unscaled
+        ([[5.3017381469210455e-15, 2.65067573468954e-08], [0.9999999074618111, 6.603142617872092e-08]], 2.06278877e-08),
+        ([[4.445145934620535e-16, 4.875822328399759e-09], [0.9999999951241773, 0.0]], 3.6002597407166794e-09),
+        ([[2.138336964130901e-16, 2.315474882629607e-09], [0.9999999941013068, 3.5832180351539623e-09]], 1.86419e-09),
+    ],
+)
+def test_program_next_to_rows_that_are_nearly_empty(joint, D):
+    model = BinaryModel(joint)
+    program = binary.optimal_pdi(model, D, "lp")
+    # Met to rounding, where the solver's tolerance would allow 1e-10 in each of five constraints.
+    assert program.value == pytest.approx(binary.optimal_pdi(model, D).value, abs=1e-12)
+    assert program.distortion <= D + 1e-12
+
+
+@pytest.mark.slow
+def test_closed_form_agrees_with_highs_where_one_row_is_nearly_empty_or_the_rows_are_mirrored():
+    rng = np.random.default_rng(5)
+    for n in range(3000):
+        tiny = 10.0 ** rng.uniform(-18, -5, 4)
+        joint = np.array([[1, tiny[0]], [tiny[1], tiny[2] if n % 2 else 1]])
+        joint = rng.permutation(rng.permutation(joint / joint.sum()), axis=1)
+        D = tiny[3] if n % 3 else saturation(joint) * (1 + tiny[3] * rng.choice([-1, 1]))
+        model = BinaryModel(joint)
+        program, closed = (binary.optimal_pdi(model, D, method) for method in ("lp", "closed-form"))
+        # The solver's tolerance is 1e-10 in each of five constraints.
+        assert program.value == pytest.approx(closed.value, abs=1e-9), (joint.tolist(), D)
+        assert program.distortion <= D + 1e-9, (joint.tolist(), D)
+
+
 def test_closed_form_agrees_with_cbc_on_random_joints():
     # CBC's primal tolerance is 1e-7 by default; presolve leaves most cases exact.
     programs = solve_together(*CASES, pulp.PULP_CBC_CMD(msg=False))

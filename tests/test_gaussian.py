@@ -3,6 +3,7 @@
 import math
 import time
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -279,6 +280,68 @@ def test_cheapest_useless_mechanism_on_random_models():
         assert leakage.map_accuracy(model, end.mechanism) <= end.value + 1e-14  # at the edge, up to rounding
 
 
+def cheapest_by_zooming(model, size=41, rounds=60):
+    """The least distortion that hides Y, on a grid in extended precision over both noises, zoomed in on its best point.
+
+    It stops at points that hide Y, so it is never below the least. The noises are counted from the least with which the
+    condition of the theorem can hold.
+    """
+    p = np.longdouble(model.prior)
+    rare, often = min(p, 1 - p), max(p, 1 - p)
+    r0, f0 = (model.var0, model.var1) if model.prior >= 0.5 else (model.var1, model.var0)
+    K = 2 * np.log1p((often - rare) / rare)
+    least_r = max(r0, f0 * np.exp(-K))
+    highest = [merge(model) / rare + r0, merge(model) / often + f0]
+    lows, highs, best = [top * np.longdouble(10) ** -40 for top in highest], highest, math.inf
+    for _ in range(rounds):
+        axes = [np.append(0, np.exp(np.linspace(np.log(a), np.log(b), size))) for a, b in zip(lows, highs, strict=True)]
+        r = (least_r + axes[0])[:, np.newaxis]
+        f = np.maximum(f0, r) + axes[1]
+        room = (f - r) * (K - np.log1p((f - r) / r))
+        gap = np.sqrt(np.maximum(room, 0))
+        cost = rare * often * np.maximum(2 * model.mu - gap, 0) ** 2 + rare * (r - r0) + often * (f - f0)
+        cost = np.where(room >= 0, cost, math.inf)
+        at = np.unravel_index(cost.argmin(), cost.shape)
+        best = min(best, cost[at])
+        lows = [axis[max(i - 2, 1)] for axis, i in zip(axes, at, strict=True)]
+        highs = [axis[min(i + 2, size)] for axis, i in zip(axes, at, strict=True)]
+    return float(best)
+
+
+# At its kinks, where the narrower rare Y needs a little noise, or a little room, before anything is hidden.
+KINKS = [
+    (GaussianMixture(0.788821888661154, 0.003406343032827219, 394.1316672182581, 6556.279494340807), 15.998765834095),
+    (GaussianMixture(0.9955835269425513, 0.009477889941982606, 1.3111441443880675e-4, 811.1865141383), 6.992144795e-5),
+    (GaussianMixture(0.5000000001791779, 0.001785218017931156, 0.46751166207626715, 0.467511661406125), 3.18733844e-6),
+    (GaussianMixture(0.0811225538433837, 0.403707334879677, 6192.6315179220455, 1.07007898120078), 3.8290833850539),
+]
+
+
+@pytest.mark.parametrize("model, distortion", KINKS)
+def test_cheapest_useless_mechanism_at_a_kink(model, distortion):
+    end = gaussian.optimal_affine(model, 1e50)
+    assert end.distortion == pytest.approx(distortion, rel=1e-10)  # known to that many digits
+    assert end.distortion <= cheapest_by_zooming(model) * (1 + 1e-12)
+    assert leakage.map_accuracy(model, end.mechanism) <= end.value + 1e-15
+
+
+def test_cheapest_useless_mechanism_against_a_grid_that_is_zoomed():
+    rng = np.random.default_rng(6)
+    found = 0
+    for n in range(80):
+        prior = rng.choice([rng.uniform(0.01, 0.99), 10 ** rng.uniform(-6, -1), 0.5 + 10 ** rng.uniform(-12, -2)])
+        var0, var1 = 10 ** rng.uniform(-3, 3, 2)
+        if n % 4 == 0:  # the ratio of the variances about where the narrower Y is likelier far out
+            var1 = var0 * (prior / (1 - prior)) ** (2 * (1 + rng.normal() * 10 ** rng.uniform(-9, -1)))
+        model = GaussianMixture(float(prior), float(10 ** rng.uniform(-4, 2)), float(var0), float(var1))
+        end, grid = gaussian.optimal_affine(model, 1e50), cheapest_by_zooming(model)
+        # Rounding: of the distortion, and of the variances, where a noise is the small difference of two of them.
+        assert end.distortion <= grid * (1 + 1e-12) + 1e-15 * (model.p_y @ model.variances), model
+        assert leakage.map_accuracy(model, end.mechanism) <= end.value + 1e-14, model
+        found += end.distortion >= grid * (1 - 1e-9)
+    assert found > 70  # the grid finds nearly every minimum
+
+
 @pytest.mark.parametrize(
     "model, D, attainable",
     [
@@ -299,6 +362,90 @@ def test_means_that_are_to_meet_do_meet(mu):
     for prior in (0.3, 0.5, 0.7):
         for solver in (gaussian.optimal_shift, gaussian.optimal_shift_noise):
             assert solver(GaussianMixture(prior, mu, 1, 1), min(4 * mu**2, 1e50)).value == max(prior, 1 - prior)
+
+
+def exact_shift_value(model, D, with_noise):
+    """Theorems 3 and 4 at sixty digits, of the very floats that are given."""
+    with mpmath.workdps(60):
+        p, mu, var, D = (mpmath.mpf(number) for number in (model.prior, model.mu, model.var0, D))
+        c, noise = p * (1 - p), 0
+        if D >= 4 * mu**2 * c:
+            return float(max(p, 1 - p))
+        beta = mpmath.sqrt(D / c)
+        if with_noise and D + var < 2 * mu * c * beta:
+            beta = (D + var) / (2 * mu * c)
+            noise = D - c * beta**2
+        distance, tilt = (2 * mu - beta) / mpmath.sqrt(var + noise), mpmath.log((1 - p) / p)
+        sides = distance / 2 - tilt / distance, distance / 2 + tilt / distance
+        return float(p * mpmath.ncdf(sides[0]) + (1 - p) * mpmath.ncdf(sides[1]))
+
+
+def test_close_to_the_merge_the_value_is_right_or_refused():
+    rng = np.random.default_rng(7)
+    refused = 0
+    for n in range(600):
+        scale, sigma = 10 ** rng.uniform(0, 20), 10 ** rng.uniform(-2, 2)  # mu in standard deviations, and one of them
+        p, mu = float(rng.choice([0.5, 0.75, rng.uniform(0.01, 0.99)])), float(scale * sigma)
+        c = p * (1 - p)
+        D = [
+            4 * mu**2 * c * (1 + rng.integers(-6, 7) * 2.0**-53),  # the merge, but for rounding
+            c * (2 * mu - 10 ** rng.uniform(-2, 1.2) * sigma) ** 2,  # means within some standard deviations
+            4 * mu**2 * c * (1 - 10 ** rng.uniform(-16, 0)),
+            max(4 * mu**2 * c - 10 ** rng.uniform(-3, 3) * sigma * mu, 0),
+        ][n % 4]
+        if D > 1e50:
+            continue
+        model = GaussianMixture(p, mu, float(sigma**2), float(sigma**2))
+        for solver, with_noise in ((gaussian.optimal_shift, False), (gaussian.optimal_shift_noise, True)):
+            try:
+                value = solver(model, float(D)).value
+            except ValueError as error:
+                assert "floats can tell how far apart the two means are left" in str(error)
+                assert scale > 1e6
+                refused += 1
+            else:
+                assert value == pytest.approx(exact_shift_value(model, float(D), with_noise), abs=1e-9), (model, D)
+    assert 0 < refused < 600
+
+
+@pytest.mark.parametrize("loss", ["0-1", "log"])
+def test_the_affine_optimum_close_to_the_merge_is_right_or_refused(loss):
+    measure = TwoNormals.map_accuracy if loss == "0-1" else TwoNormals.conditional_entropy
+    rng = np.random.default_rng(8)
+    refused = 0
+    for n in range(60):
+        scale, p = 10 ** rng.uniform(2, 18), float(rng.choice([0.5, 0.75, 0.2]))
+        model = GaussianMixture(p, float(scale), 1, float(rng.choice([1, 4, 0.1])))
+        D = [merge(model) * (1 - rng.integers(1, 7) * 2.0**-53), merge(model) - scale * rng.uniform(0, 3)][n % 2]
+        try:
+            optimum = gaussian.optimal_affine(model, float(D), loss)
+        except ValueError as error:
+            assert "floats can tell how far apart the two means are left" in str(error)
+            assert scale > 1e5
+            refused += 1
+            continue
+        # The noises are taken as they are, and the shift is what they leave of the budget, in exact arithmetic.
+        mechanism = optimum.mechanism
+        noise0, noise1 = mechanism.gamma0**2, mechanism.gamma1**2
+        with mpmath.workdps(60):
+            left = mpmath.mpf(min(D, optimum.distortion)) - (1 - mpmath.mpf(p)) * noise0 - mpmath.mpf(p) * noise1
+            gap = float(max(2 * mpmath.mpf(scale) - mpmath.sqrt(max(left, 0) / (p * (1 - mpmath.mpf(p)))), 0))
+        exact = float(measure(TwoNormals(p, gap, model.var0 + noise0, model.var1 + noise1)))
+        if loss == "log":
+            exact = -p * math.log(p) - (1 - p) * math.log(1 - p) - exact
+        assert optimum.value == pytest.approx(exact, abs=1e-9), (model, D)
+    assert 0 < refused < 60
+
+
+def test_past_the_merge_no_model_is_refused():
+    for scale in 10.0 ** np.arange(0, 25, 3):
+        for var1 in (1e-3, 1, 4):
+            for prior in (0.2, 0.5, 0.75):
+                model = GaussianMixture(prior, float(scale), 1, var1)
+                for loss in ("0-1", "log"):
+                    optimum = gaussian.optimal_affine(model, merge(model) * 1.001, loss)
+                    measure = leakage.map_accuracy if loss == "0-1" else leakage.mutual_information
+                    assert measure(model, optimum.mechanism) == pytest.approx(optimum.value, abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["0-1", "log"])

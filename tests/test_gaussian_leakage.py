@@ -83,6 +83,28 @@ def test_mutual_information_at_thirty_digits():
         assert leakage.mutual_information(model, mechanism) == pytest.approx(exact, abs=1e-14)
 
 
+@pytest.mark.parametrize("gap", [0.1, 0.9924, 3])
+@pytest.mark.parametrize("variance", [1e-5, 1e-10, 1e-16, 1e-28, 1e-32, 1e-50])
+def test_a_spike_beside_the_middle_of_a_plain(gap, variance):
+    # From the mean of the wide one, floats could no longer tell the points of the spike apart.
+    with mpmath.workdps(60):
+        p, scale = mpmath.mpf("0.546"), mpmath.sqrt(mpmath.mpf(variance))
+
+        def integrand(x):
+            f = (1 - p) * mpmath.npdf(x), p * mpmath.npdf(x, gap, scale)
+            return -sum(a * mpmath.log(a / sum(f)) for a in f if a > 0)
+
+        ends = sorted({*range(-12, 13), *(mpmath.mpf(gap) + k * scale for k in range(-40, 41, 4))})
+        exact = float(mpmath.quad(integrand, ends))
+    for normals in (TwoNormals(0.546, gap, 1.0, variance), TwoNormals(1 - 0.546, gap, variance, 1.0)):
+        # Rounding of the masses, which sum to one; the spike's own entropy is known to as many digits.
+        assert normals.conditional_entropy() == pytest.approx(exact, rel=1e-12, abs=1e-21)
+    model = GaussianMixture(0.546, gap / 2, 1, variance)
+    entropy = -0.546 * math.log(0.546) - 0.454 * math.log(0.454)
+    assert leakage.mutual_information(model, NOTHING) == pytest.approx(entropy - exact, abs=1e-14)
+    assert leakage.arimoto_conditional_entropy(model, NOTHING, 1) == pytest.approx(exact, abs=1e-14)
+
+
 @pytest.mark.parametrize("alpha", [0.3, 0.5, 0.9, 2, 8, 100, 1e6])
 def test_arimoto_entropy_is_its_integral(alpha):
     for model, mechanism in random_problems(5, seed=3):

@@ -105,7 +105,7 @@ def test_bad_records_are_refused():
         MECHANISM.privatize([0.0, 1.0], [0, 1, 1], seed=0)
     with pytest.raises(ValueError, match="x must be an array of finite numbers"):
         MECHANISM.privatize([0.0, math.nan], [0, 1], seed=0)
-    with pytest.raises(ValueError, match="y must be a one-dimensional array of the integers 0 and 1"):
+    with pytest.raises(ValueError, match="y must be a one-dimensional array of zeros and ones"):
         MECHANISM.privatize([0.0, 1.0], [0, 2], seed=0)
     with pytest.raises(ValueError, match="n must be an integer"):
         MODEL.sample(0, seed=0)
@@ -152,7 +152,7 @@ def test_the_model_of_a_sample_is_that_of_largest_likelihood():
         ([1.0, 1.0, 2.0, 3.0], [0, 0, 1, 1], ValueError, r"where y is 0, got \[1.0, 1.0\]"),
         ([2.0, 3.0, 0.0, 1.0], [0, 0, 1, 1], ValueError, "larger on average where y is 1, got the means 2.5 and 0.5"),
         ([1.0, math.nan], [0, 1], ValueError, "x must be an array of finite numbers"),
-        ([1.0, 2.0], [0.0, 1.0], TypeError, "y must be a one-dimensional array of the integers 0 and 1"),
+        ([1.0, 2.0], [0.0, 0.5], ValueError, "y must be a one-dimensional array of zeros and ones"),
     ],
 )
 def test_a_sample_without_a_model_is_refused(x, y, error, message):

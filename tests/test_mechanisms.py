@@ -80,9 +80,9 @@ def test_bad_kernel_is_refused_by_name(name, value):
 @pytest.mark.parametrize(
     "x, y, message",
     [
-        ([0, 2], [0, 1], r"x must be a one-dimensional array of the integers 0 and 1, got other values: \[2\]"),
+        ([0, 2], [0, 1], r"x must be a one-dimensional array of zeros and ones, got other values: \[2\]"),
         ([0, 1], [0, -1], "y must be"),
-        ([0.0, 1.0], [0, 1], "x must be"),
+        ([0.5, 1.0], [0, 1], "x must be"),
         ([0, 1], ["0", "1"], "y must be"),
         ([[0, 1]], [[0, 1]], "x must be"),
         ([], [], "x must be"),

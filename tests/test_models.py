@@ -98,7 +98,7 @@ def test_the_model_of_a_sample_is_how_often_each_cell_occurs():
     assert (BinaryModel.from_sample([1], [0]).joint == [[0, 0], [1, 0]]).all()
     with pytest.raises(ValueError, match=r"x and y must have the same shape, got \(2,\) and \(1,\)"):
         BinaryModel.from_sample([0, 1], [0])
-    with pytest.raises(ValueError, match="x must be a one-dimensional array of the integers 0 and 1"):
+    with pytest.raises(ValueError, match="x must be a one-dimensional array of zeros and ones"):
         BinaryModel.from_sample([0, 2], [0, 1])
 
 
