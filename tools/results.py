@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 SPREAD = ("least", "largest", "seeds")  # of what is learned only
 NONE = ("", "", "")
+# Near an optimum the leakage is flat: its value is found to rounding, its parameters are not.
+PARAMETER_DIGITS = 6
 COLUMNS = ["beta0", "beta1", "gamma0", "gamma1", "acc", "xent", "distance", "p_detect"]
 
 
@@ -72,7 +74,8 @@ def gaussian_rows() -> pd.DataFrame:
         for loss in ("0-1", "log"):  # one of them, where many are optimal
             mechanism = optimal_affine(model, D, loss).mechanism
             for name in COLUMNS[:4]:
-                add(f"optimum, {'0-1 loss' if loss == '0-1' else 'log-loss'}", name, rounded(getattr(mechanism, name)))
+                parameter = rounded(getattr(mechanism, name), PARAMETER_DIGITS)
+                add(f"optimum, {'0-1 loss' if loss == '0-1' else 'log-loss'}", name, parameter)
         of_seeds = strong["strong_accuracy_8_all"][i]
         # `sum` rounds in another way from Python 3.12 on; recorded numbers have nine digits, and so has their mean.
         mean = rounded(fmean(of_seeds))
@@ -98,9 +101,9 @@ def figure_5() -> pd.DataFrame:
     return with_version(pd.DataFrame(lines))
 
 
-def rounded(value: float) -> float:
-    """Return a number with the digits that a notebook records."""
-    return float(f"{value:.9g}")
+def rounded(value: float, digits: int = 9) -> float:
+    """Return a number with as many digits as a notebook records, or with fewer."""
+    return float(f"{value:.{digits}g}")
 
 
 def seeds_of(name: str) -> str:
