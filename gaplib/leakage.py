@@ -9,11 +9,12 @@ import numpy as np
 
 from gaplib import _checks, _line_leakage
 from gaplib._normals import TwoNormals
-from gaplib.mechanisms import AffineGaussian, BinaryKernel, FiniteKernel, PiecewiseKernel, TransportMap
+from gaplib.mechanisms import AffineGaussian, BinaryKernel, FiniteKernel, PiecewiseKernel, SamplePlan, TransportMap
 from gaplib.models import BinaryModel, FiniteModel, GaussianMixture
 
 Model = BinaryModel | FiniteModel | GaussianMixture
-Mechanism = BinaryKernel | FiniteKernel | AffineGaussian | TransportMap | PiecewiseKernel
+# Whatever an `Optimum` may hold. No model fits a `SamplePlan`, which releases the records that it was made of.
+Mechanism = BinaryKernel | FiniteKernel | AffineGaussian | TransportMap | PiecewiseKernel | SamplePlan
 
 
 def map_accuracy(model: Model, mechanism: Mechanism) -> float:
