@@ -86,8 +86,8 @@ class AffinePrivatizer(PrivatizerOfNumbers):
     def start(self, budget: float) -> np.ndarray:
         """Spend half the budget, four fifths of it on noise.
 
-        At a gamma of zero the slope in it is zero. Exact descent would stay there; training does not, because the noise
-        of minibatches pushes it off.
+        Where training ends does not depend on it. A gamma of zero has a slope of zero, so exact descent would keep it;
+        but the noise of minibatches pushes training off.
         """
         return np.sqrt(budget) * np.array([0.3, 0.3, 0.6, 0.6])
 
