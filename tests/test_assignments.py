@@ -862,7 +862,7 @@ def test_cells_are_put_in_order(broken, marking, name, fault):
         if part.is_answer and part.id in right:
             moved_away = fault == "moved cells" and part.id == VICTIM[name]
             assert "helper(" in cell.source if moved_away else right[part.id].strip() in cell.source
-        else:
+        elif fault != "wrote one cell" or not part.is_answer:
             assert cell.source == part.text
     extra = [cell.source for cell in found if not marks(cell)]
     assert len(extra) == {"moved cells": 1, "copied cells": 1}.get(fault, 0)
@@ -918,7 +918,7 @@ def test_values_reach_the_tests_as_they_are(marking):
     examiner, candidate = marking("examiner"), marking("candidate")
     for value in (None, True, 2**70, 0.1, math.inf, "x", 1j, [1, (2.5,)], {1: {2, 3}}, np.arange(6.0).reshape(2, 3)):
         there = examiner.rebuilt(json.loads(json.dumps(candidate.plain(value))))
-        assert type(there) is type(value) and np.array_equal(there, value)
+        assert type(there) is type(value) and np.all(there == value)
     assert math.isnan(examiner.rebuilt(json.loads(json.dumps(candidate.plain(math.nan)))))
     assert isinstance(examiner.rebuilt(candidate.plain(np.float32(0.1))), np.float32)
     assert candidate.plain(map(abs, (-1, 2))) == [1, 2] and candidate.plain(Fraction(1, 4)) == 0.25
@@ -949,7 +949,7 @@ def test_feedback_returns_the_way_it_came(broken):
     [student] = {path.parent.parent.name for path in broken.glob("submitted/*/*/submission_secret.txt")}
     assignments.nbgrader(broken, "generate_feedback", "binary_game", f"--student={student}")
     assignments.nbgrader(broken, "release_feedback", "binary_game")
-    [at_home] = {path.parent for path in broken.parent.glob("student*/nbgrader_config.py")}
+    [at_home] = {path.parent for path in broken.parent.glob("student[0-9]*/nbgrader_config.py")}
     assignments.nbgrader(at_home, "fetch_feedback", "binary_game")
     [page] = at_home.rglob("feedback/*/*.html")
     assert "Task 1.2: posterior" in page.read_text()
