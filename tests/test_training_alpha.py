@@ -12,6 +12,8 @@ from gaplib.mechanisms import AffineGaussian
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.training import Game, train
 
+pytestmark = pytest.mark.slow  # games are trained for most of a minute
+
 # Trained under alpha-loss itself, the adversary of this game is blind: the privatizer ends .045 above the least loss.
 BLINDING = GaussianMixture(0.553, 0.869, 0.466, 4.329), 0.555
 

@@ -11,6 +11,8 @@ from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.training import AffinePrivatizer, Diluted, Game, PrivatizerOfNumbers, Release, train
 from gaplib.training._tensorflow import tf
 
+pytestmark = pytest.mark.slow  # games are trained for most of a minute
+
 KEPT = 1.005  # the bar of the book
 MIXTURE = GaussianMixture(0.75, 3, 4, 1)
 

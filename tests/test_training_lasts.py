@@ -200,6 +200,9 @@ os._exit(7)
     assert run.returncode == 7, run.stderr
 
 
+pytestmark = pytest.mark.slow  # games are trained for most of a minute
+
+
 def compiled(rules):
     return alternating_minimax(rules).experimental_get_tracing_count()
 
