@@ -269,7 +269,8 @@ def test_nbval_compares_what_a_training_notebook_claims_and_all_of_any_other(tmp
         cell.metadata.tags = tags
         notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": tool.KERNEL})
         nbformat.write(notebook, tmp_path / f"{name}.ipynb")
-    output = python("-m", "pytest", "--nbval", "-p", "no:xdist", "-rA", "--color=no", tmp_path, cwd=tmp_path).stdout
+    command = ["-m", "pytest", "--nbval", "-p", "no:xdist", "-rA", "--color=no", tmp_path]
+    output = python(*command, cwd=tmp_path, PYTHONPATH=str(ROOT / "tests")).stdout  # where the conftest finds its helper
     assert re.findall(r"^(PASSED|FAILED) (\w+)\.ipynb", output, re.MULTILINE) == [
         ("PASSED", "lax"),
         ("FAILED", "claim"),

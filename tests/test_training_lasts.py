@@ -117,16 +117,20 @@ print(*(f"{{r.mechanism!r}} {{r.distortion.hex()}} {{r.test_cross_entropy.hex()}
 
 @pytest.mark.slow
 def test_a_killed_process_loses_nothing(tmp_path):
-    whole = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True).stdout
+    with subprocess.Popen([sys.executable, "-c", RUN], stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        begin = time.monotonic()
+        whole = process.stdout.read()
+    duration = time.monotonic() - begin
     folder, random, killed = tmp_path / "training", np.random.default_rng(), 0
     for _ in range(6):
         with subprocess.Popen([sys.executable, "-c", RUN, folder], stdout=subprocess.PIPE, text=True) as process:
             process.stdout.readline()
-            time.sleep(random.uniform(0, 6))
+            time.sleep(random.uniform(0, duration / 2))
             process.kill()
             killed += process.wait() != 0
     last = subprocess.run([sys.executable, "-c", RUN, folder], capture_output=True, text=True, check=True).stdout
-    assert killed and last == whole
+    assert killed and last == "ready\n" + whole
 
 
 def test_a_checkpoint_takes_no_other_folder(tmp_path):
