@@ -40,8 +40,7 @@ def excess() -> dict[str, int | str]:
 
 def points(number: float) -> str:
     """Return a number with two decimals; 0.00 would read as none at all."""
-    text = f"{number:.2f}"
-    return "less than 0.01" if text == "0.00" else text
+    return "less than 0.01" if abs(number) < 0.005 else f"{number:.2f}"
 
 
 def define(app: Sphinx, config: Config) -> None:
