@@ -269,8 +269,9 @@ def test_nbval_compares_what_a_training_notebook_claims_and_all_of_any_other(tmp
         cell.metadata.tags = tags
         notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": tool.KERNEL})
         nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    # The path is where the conftest finds its helper.
     command = ["-m", "pytest", "--nbval", "-p", "no:xdist", "-rA", "--color=no", tmp_path]
-    output = python(*command, cwd=tmp_path, PYTHONPATH=str(ROOT / "tests")).stdout  # where the conftest finds its helper
+    output = python(*command, cwd=tmp_path, PYTHONPATH=str(ROOT / "tests")).stdout
     assert re.findall(r"^(PASSED|FAILED) (\w+)\.ipynb", output, re.MULTILINE) == [
         ("PASSED", "lax"),
         ("FAILED", "claim"),
