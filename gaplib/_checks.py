@@ -186,6 +186,6 @@ def _range(low: float, high: float) -> str:
 
 
 def _bound(number: float) -> str:
-    """Return a bound in few digits, but never another number; an integer in full."""
+    """Return a bound in few digits, never another number but for rounding (1 / 1e50 is 1e-50); an integer in full."""
     short = str(number) if isinstance(number, int) else f"{number:g}"
-    return short if float(short) == number else repr(number)
+    return short if math.isclose(float(short), number, rel_tol=1e-15) else repr(number)

@@ -112,7 +112,7 @@ def test_sample_is_determined_by_the_seed():
 @pytest.mark.parametrize(
     "n, seed, message",
     [
-        (0, 0, r"n must be an integer in \[1, 1e\+09\], got 0"),
+        (0, 0, r"n must be an integer in \[1, 1000000000\], got 0"),
         (-5, 0, "n must be"),
         (10.0, 0, "n must be"),
         ("10", 0, "n must be"),
