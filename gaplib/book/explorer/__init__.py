@@ -24,11 +24,12 @@ def fragment() -> str:
     str
         To be put into the body of a page. The fragment of the page's address, if there is one, says where it begins.
     """
-    body, style, numbers, page = (
+    body, style, numbers, transport, page = (
         resources.files("gaplib.book.explorer").joinpath(name).read_text(encoding="utf-8")
-        for name in ("body.html", "style.css", "numbers.js", "page.js")
+        for name in ("body.html", "style.css", "numbers.js", "transport.js", "page.js")
     )
-    return f"{body}<style>\n{style}</style>\n<script>\n{numbers}</script>\n<script>\n{page}</script>\n"
+    scripts = "".join(f"<script>\n{script}</script>\n" for script in (numbers, transport, page))
+    return f"{body}<style>\n{style}</style>\n{scripts}"
 
 
 def show(model: GaussianMixture = paper.DATASETS[3], D: float = 4) -> object:

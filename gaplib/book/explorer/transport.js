@@ -253,7 +253,7 @@ window.gapExplorer.transport = (() => {
   }
 
   // The accuracy against the budget, as points [D, accuracy] at equal steps of what the leading interval hides
-  function curve(model, count, all = frontier(model)) {
+  function curve(count, all) {
     const { start, end, shortest, last, lead, intervalsAt, measured } = all;
     const points = [[0, start.accuracy]];
     if (end.distortion > 0) {
@@ -314,11 +314,12 @@ window.gapExplorer.transport = (() => {
   }
 
   // Pairs in an interval, for drawing: the public values of Y = 0 and 1, their common release, and its density for each
-  // Y. Half of them are even in x and half in the mass, because the map may turn on the scale of either.
-  function pairs(interval, count) {
+  // Y. Those from `from` to `to` are even in x, others in the mass, because the map may turn on the scale of either.
+  function pairs(interval, [from, to], count) {
     const { left, right, low, high } = interval;
     const partner = partnerIn(interval, left, right);
-    const even = Array.from({ length: count + 1 }, (_, k) => low + ((high - low) * k) / count);
+    const [first, last] = [Math.max(low, from), Math.min(high, to)];
+    const even = Array.from({ length: count + 1 }, (_, k) => first + (Math.max(last - first, 0) * k) / count);
     const xs = [...even, ...partnersIn(interval).map(([x]) => x)].sort((a, b) => a - b);
     return xs.map((x) => {
       const ends = [x, partner(x)];
