@@ -283,7 +283,7 @@ def test_map_and_released_densities(true_optima):
                 np.array([pair[key] for pair in pairs]) for key in ("x0", "x1", "released", "density")
             )
             assert np.isfinite([x0, x1, z, density]).all() and (np.diff(z) >= -1e-12).all()
-            # A partner is known to the rounding of a mass, and to that of the interval's ends, over the density there, so
+            # A partner is known to the rounding of a mass, and to that of the interval's ends, over the density there:
             # far tails say nothing.
             own = parts(model)
             firm = (np.minimum(own[0].density(x0), own[1].density(x1)) > 1e-3) & (z > low + 1e-6) & (z < high - 1e-6)
@@ -375,7 +375,7 @@ def test_keyboard(open_alone):
     # The address and the words for screen readers follow.
     tab.wait_for_function("location.hash.includes('prior=0.76')")
     status = tab.locator("[role=status]")
-    assert "MAP optimum, budget 4" in status.text_content()
+    assert "MAP optimum, shift and noise, budget 4" in status.text_content()
     # One more, and the choice of the mechanism with arrows.
     tab.locator("input[value=map]").focus()
     tab.keyboard.press("ArrowUp")
