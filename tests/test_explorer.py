@@ -499,23 +499,29 @@ def test_nothing_is_not_a_number(open_alone):
 STEPS = """
 () => {
   const slider = document.querySelector("#gap-var0");
-  const times = [];
-  for (let k = 0; k < 12; k++) {
+  for (let k = 0; k < 20; k++) {
     slider.value = 4 + k / 10;
-    const begun = performance.now();
     slider.dispatchEvent(new Event("input"));
-    times.push(performance.now() - begun);
   }
-  return times;
 }
 """
 
 
 @slow
 def test_a_step_of_a_slider_is_fluid(open_alone):
-    # Two crossings, which cost the most. The least time of some steps: others share the processor.
+    # Two crossings, which cost the most. Time of the page's own thread, because others share the processor.
     tab = open_alone(fragment(**START | {"var0": 4, "D": 1}, mechanism="true"))
-    assert min(tab.evaluate(STEPS)) < 50  # milliseconds: twenty pictures a second
+    session = tab.context.new_cdp_session(tab)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent():
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "ScriptDuration")
+
+    tab.evaluate(STEPS)  # compiles the script
+    begun = spent()
+    tab.evaluate(STEPS)
+    assert 0 < (spent() - begun) / 20 < 0.05  # seconds: twenty pictures a second
 
 
 @slow
