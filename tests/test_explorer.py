@@ -222,7 +222,7 @@ TRUE = """
 (settings) => settings.map((setting) => {
   const t = window.gapExplorer.transport;
   const all = t.frontier(setting);
-  const found = t.optimum(setting, setting.D, all);
+  const found = t.optimum(setting.D, all);
   return {
     ...found,
     intervals: found.intervals.map(({ low, high }) => [low, high]),

@@ -1,7 +1,8 @@
 """The explorer of the Gaussian mixture: the page of the book, in a notebook.
 
-The explorer has no dependency. Its markup, its style, the script that computes and the one that draws lie in
-this folder. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
+The explorer has no dependency. Its markup, its style, the scripts that compute and the one that draws lie in
+this folder: `numbers.js` has the mechanisms of shift and noise, `transport.js` the true optimum over all mechanisms
+that see Y. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
 """
 
 import html

@@ -34,8 +34,8 @@ window.gapExplorer = (() => {
     return u * Math.exp(-u * u) * sum + residue;
   }
 
-  // Where f changes its sign between a and b (Chandrupatla's method: inverse quadratic steps where they are safe, halves
-  // elsewhere), to `tolerance` or to rounding. If it does not, the end at which it is nearer to 0.
+  // Where f changes its sign between a and b (Chandrupatla's method: inverse quadratic steps where they are safe,
+  // halves elsewhere), to `tolerance` or to rounding. If it does not, the end at which it is nearer to 0.
   function root(f, a, b, tolerance = 0) {
     let [fa, fb] = [f(a), f(b)];
     if (fa > 0 === fb > 0) return Math.abs(fa) < Math.abs(fb) ? a : b;

@@ -112,7 +112,7 @@
     for (const [name, { best }] of Object.entries(MECHANISMS)) {
       if (best && applies(name, state)) current[name] = measured(state, best(state, state.D));
     }
-    const found = transport.optimum(state, state.D, frontier());
+    const found = transport.optimum(state.D, frontier());
     current.true = { ...found, information: transport.information(state, found.intervals) };
   }
 
@@ -204,8 +204,8 @@
       return `From D = ${fixed(end, 2)} on the prior is the best guess; more budget is not used, and its price is 0.`;
     return (
       `No noise: in ${intervals.map(within).join(" and ")} each record meets its partner of the other Y halfway, ` +
-      `elsewhere nothing moves. The price of distortion is ${fixed(price, 4)}: at this rate the accuracy falls with D. ` +
-      `From D = ${fixed(end, 2)} on the prior is the best guess.`
+      `elsewhere nothing moves. The price of distortion is ${fixed(price, 4)}: at this rate the accuracy falls with ` +
+      `D. From D = ${fixed(end, 2)} on the prior is the best guess.`
     );
   }
 
@@ -281,8 +281,8 @@
     ].filter(([a, b]) => b > a);
   }
 
-  // What is drawn of a release: the mean and the variance for each Y, points [x, density of Y = 0, of Y = 1], what the
-  // adversary guesses where, and the intervals that are moved.
+  // What is drawn of a release: the mean and the variance for each Y, points [x, density of Y = 0, of Y = 1], and what
+  // the adversary guesses where.
   function ofShiftAndNoise(mechanism) {
     const both = curves(mechanism);
     return {
@@ -319,7 +319,6 @@
         }
         return found.filter(([from, to]) => to > from);
       },
-      intervals,
     };
   }
 
@@ -349,7 +348,7 @@
         const sides = [low > from ? `M${a},${top}V${foot}` : "", high < to ? `M${b},${top}V${foot}` : ""].join("");
         return (
           box(a, top, b - a, foot - top, "fill:var(--true);opacity:.07") +
-          `<path class="axis" d="${sides || "M0,0"}" stroke-dasharray="3 3"/>`
+          (sides && `<path class="axis" d="${sides}" stroke-dasharray="3 3"/>`)
         );
       })
       .join("");
@@ -442,15 +441,17 @@
     );
   }
 
+  function drawNothing(svg) {
+    const { show, width } = plot(svg, 262, [0, 1], [0, 1]);
+    show(text(width / 2, 120, "not drawn: the theorem does not apply", 'text-anchor="middle"'));
+    svg.setAttribute("aria-label", "Nothing is drawn: the theorem does not apply.");
+    caption(svg, "");
+  }
+
   function drawAfter() {
     const svg = find("svg.after");
     const shown = current[state.mechanism];
-    if (!shown) {
-      const { show, width } = plot(svg, 262, [0, 1], [0, 1]);
-      show(text(width / 2, 120, "not drawn: the theorem does not apply", 'text-anchor="middle"'));
-      svg.setAttribute("aria-label", "Nothing is drawn: the theorem does not apply.");
-      return caption(svg, "");
-    }
+    if (!shown) return drawNothing(svg);
     const { mechanism, intervals } = shown;
     drawCurves(svg, releaseOf(shown), intervals ?? []);
     const words = mechanism ? shiftAndNoiseInWords(mechanism) : movesInWords(intervals);
@@ -477,12 +478,7 @@
   function drawMap() {
     const svg = find("svg.map");
     const shown = current[state.mechanism];
-    if (!shown) {
-      const { show, width } = plot(svg, 262, [0, 1], [0, 1]);
-      show(text(width / 2, 120, "not drawn: the theorem does not apply", 'text-anchor="middle"'));
-      svg.setAttribute("aria-label", "Nothing is drawn: the theorem does not apply.");
-      return caption(svg, "");
-    }
+    if (!shown) return drawNothing(svg);
     const { x } = axes();
     const { X, Y, show, width, left, right, top, foot } = plot(svg, 262, x, x, { left: 34, bottom: 38 });
     const { mechanism, intervals = [] } = shown;
@@ -511,10 +507,19 @@
     show(drawing.join(""));
     const words = mechanism
       ? "All records of one Y move alike, and the bands show the noise, one standard deviation to each side."
-      : "A function of the record and of Y, without noise: in a shaded interval each record meets its partner halfway, " +
-        "elsewhere it stays.";
-    svg.setAttribute("aria-label", `Release against record, one line for each Y. ${words}`);
+      : "A function of the record and of Y, without noise: in a shaded interval each record meets its partner " +
+        "halfway, elsewhere it stays.";
+    const heard = mechanism ? shiftAndNoiseInWords(mechanism) : intervals.map(examplePair).join(" ");
+    svg.setAttribute("aria-label", `Release against record, one line for each Y. ${words} ${heard}`);
     caption(svg, `Y = 0 solid, Y = 1 dashed. ${words}`);
+  }
+
+  // The pair that is released where the density is largest
+  function examplePair(interval) {
+    const all = pairs(interval, [interval.low, interval.high]);
+    const { x0, x1, released } = all.reduce((a, b) => (b.density > a.density ? b : a));
+    const [from0, from1, to] = [x0, x1, released].map((x) => fixed(x, 2));
+    return `In ${within(interval)}, ${from0} of Y = 0 and ${from1} of Y = 1 meet at ${to}.`;
   }
 
   const clip = (value, [from, to]) => Math.min(Math.max(value, from), to);
@@ -551,7 +556,9 @@
             return [x + length * Math.sin(turn), y - length * Math.cos(turn)];
           }),
         ) + "Z",
-      plus: `M${x - 1.3 * r},${y - 0.5 * r}h${0.8 * r}v${-0.8 * r}h${r}v${0.8 * r}h${0.8 * r}v${r}h${-0.8 * r}v${0.8 * r}h${-r}v${-0.8 * r}h${-0.8 * r}Z`,
+      plus:
+        `M${x - 1.3 * r},${y - r / 2}h${0.8 * r}v${-0.8 * r}h${r}v${0.8 * r}h${0.8 * r}v${r}` +
+        `h${-0.8 * r}v${0.8 * r}h${-r}v${-0.8 * r}h${-0.8 * r}Z`,
     }[shape];
     return `<path d="${outline}" style="${style}"/>`;
   }
@@ -675,8 +682,8 @@
     caption(
       svg,
       "Lines and marks are those of the list of mechanisms. The true optimum reaches the prior at " +
-        `D = ${fixed(ends.true, 2)}, that of shift and noise at ${fixed(ends.map, 2)}; the log-loss optimum makes the ` +
-        `distributions equal at ${fixed(ends.log, 2)}. ` +
+        `D = ${fixed(ends.true, 2)}, that of shift and noise at ${fixed(ends.map, 2)}; the log-loss optimum makes ` +
+        `the distributions equal at ${fixed(ends.log, 2)}. ` +
         "Drag to change the budget.",
     );
   }
@@ -729,7 +736,8 @@
     svg.setAttribute("aria-label", `How each mechanism spends the budget of ${D}. ${described.join("; ")}.`);
     caption(
       svg,
-      `The full width is D = ${D}: what goes into the shift, into noise for each Y, and into the moves of the true optimum. What stays empty is not used.`,
+      `The full width is D = ${D}: what goes into the shift, into noise for each Y, and into the moves of the true ` +
+        "optimum. What stays empty is not used.",
     );
   }
 

@@ -17,8 +17,8 @@ window.gapExplorer.transport = (() => {
     [0.932469514203152, 0.1713244923791704],
   ];
   const RULE = [...HALF_RULE, ...HALF_RULE.map(([node, weight]) => [-node, weight])];
-  // The share of an interval's mass is a logistic function of evenly spaced numbers. In them the quantiles are analytic,
-  // so that a plain sum is exact: [share, what is left, weight].
+  // The share of an interval's mass is a logistic function of evenly spaced numbers. In them the quantiles are
+  // analytic, so that a plain sum is exact: [share, what is left, weight].
   const SHARES = Array.from({ length: 161 }, (_, k) => {
     const [share, rest] = [1 / (1 + Math.exp(40 - k / 2)), 1 / (1 + Math.exp(k / 2 - 40))];
     return [share, rest, 0.5 * share * rest];
@@ -48,8 +48,8 @@ window.gapExplorer.transport = (() => {
   }
   const mass = (part, low, high) => between(part, tailAt(part, low), tailAt(part, high));
 
-  // The z with P(N > z) = p, for p <= 1/2: a start to 4.5e-4 (Abramowitz and Stegun, 26.2.23), and from it four terms of
-  // the series of the inverse function; the next is below 1e-13.
+  // The z with P(N > z) = p, for p <= 1/2: a start to 4.5e-4 (Abramowitz and Stegun, 26.2.23), and from it four terms
+  // of the series of the inverse function; the next is below 1e-13.
   function deviation(p) {
     if (p < 1e-300) return Infinity;
     const t = Math.sqrt(-2 * Math.log(p));
@@ -130,8 +130,8 @@ window.gapExplorer.transport = (() => {
     return [far / q, level / far].sort((x, y) => x - y);
   }
 
-  // At a crossing the density of `left`, the larger one on its left, becomes the smaller one. An interval around it stays
-  // within [low, high]. On its outer side, -1 or 1, the larger density is left over.
+  // At a crossing the density of `left`, the larger one on its left, becomes the smaller one. An interval around it
+  // stays within [low, high]. On its outer side, -1 or 1, the larger density is left over.
   function crossingsOf(parts) {
     const points = crossingPoints(parts);
     const narrow = parts[0].sd < parts[1].sd ? 0 : 1;
@@ -180,71 +180,82 @@ window.gapExplorer.transport = (() => {
     return limited ? intervalTo(crossing, inner) : intervalFrom(crossing, far);
   }
 
-  // All optima of a model, by r, the logarithm of the distance of the outer end of the leading interval, the one that can
-  // hide the most, from its crossing. Where there are two, the other has the same chain cost. `end` is the cheapest
+  const outerEnd = ({ outer }, { low, high }) => (outer < 0 ? low : high);
+  const excess = (crossing) => leftOver(crossing, crossing.at); // what is left over if nothing moves
+
+  // An interval is known by r, the logarithm of the distance of its outer end from the crossing.
+  const intervalAt = (crossing, r) => intervalFrom(crossing, crossing.at + crossing.outer * Math.exp(r));
+  const placeOf = (crossing, interval) => Math.log(Math.abs(outerEnd(crossing, interval) - crossing.at));
+
+  // A function from the logarithm of a chain cost to the interval that has it, or the widest one. It remembers what it
+  // has computed.
+  function intervalsByCost(crossing, shortest) {
+    const longest = placeOf(crossing, widest(crossing));
+    const known = new Map();
+    const costAt = (r) => {
+      if (!known.has(r)) known.set(r, Math.log(chainCost(intervalAt(crossing, r))));
+      return known.get(r);
+    };
+    return (cost, tolerance) => {
+      let [low, high] = [shortest, longest];
+      for (const [r, found] of known) [low, high] = found < cost ? [Math.max(low, r), high] : [low, Math.min(high, r)];
+      return intervalAt(crossing, root((r) => costAt(r) - cost, low, high, tolerance));
+    };
+  }
+
+  // Two intervals that meet, with the same chain cost
+  function meeting(crossings) {
+    const intervals = (x) => crossings.map((crossing) => intervalTo(crossing, x));
+    const difference = (x) => (([first, second]) => Math.log(first / second))(intervals(x).map(chainCost));
+    const [from, to] = crossings.map(({ at }) => at);
+    const margin = (to - from) / 1e4;
+    return intervals(root(difference, from + margin, to - margin, 1e-11 * (to - from)));
+  }
+
+  // All optima of a model, by the r of the leading interval, the one that can hide the most. `end` is the cheapest
   // optimum after which the prior is the best guess.
   function frontier(model) {
     const parts = partsOf(model);
     const prior = Math.max(parts[0].weight, parts[1].weight);
     const crossings = crossingsOf(parts);
-    const excess = (crossing) => leftOver(crossing, crossing.at);
+    // One density is used up but for what is left of the other on its outer sides.
     const used = crossings.length && crossings[0].outer < 0 ? crossings[0].right : crossings[0]?.left;
     const unmoved = used ? used.weight + sum(crossings.map(excess)) : prior;
-    const untouched = { accuracy: unmoved, price: Infinity, distortion: 0, intervals: [] };
+    const start = { accuracy: unmoved, price: Infinity, distortion: 0, intervals: [] };
     const nothing = { accuracy: prior, price: 0, distortion: 0, intervals: [] };
     // What tells no more than the prior, as far as rounding can tell, need not be moved.
     if (unmoved - prior <= Number.EPSILON) return { start: nothing, end: nothing };
 
     const kept = crossings.filter((crossing) => excess(crossing) > NOTHING);
-    const [lead, other] = kept.sort((a, b) => excess(b) - excess(a));
+    const leading = kept.length === 2 && excess(kept[1]) > excess(kept[0]) ? 1 : 0;
+    const [lead, other] = [kept[leading], kept[1 - leading]];
     const apart = other ? Math.abs(other.at - lead.at) : Infinity;
-    const outerEnd = ({ outer }, { low, high }) => (outer < 0 ? low : high);
-    const distance = (crossing, interval) => Math.log(Math.abs(outerEnd(crossing, interval) - crossing.at));
-    const intervalAt = (crossing, r) => intervalFrom(crossing, crossing.at + crossing.outer * Math.exp(r));
     const shortest = Math.log(Math.min(lead.left.sd, lead.right.sd, apart) / 100);
-    const longest = other && distance(other, widest(other));
 
-    const known = new Map(); // the logarithm of the other's chain cost, by r
-    const costAt = (r) => {
-      if (!known.has(r)) known.set(r, Math.log(chainCost(intervalAt(other, r))));
-      return known.get(r);
-    };
-    const otherWith = (cost, tolerance) => {
-      let [low, high] = [shortest, longest];
-      for (const [r, found] of known) [low, high] = found < cost ? [Math.max(low, r), high] : [low, Math.min(high, r)];
-      return intervalAt(other, root((r) => costAt(r) - cost, low, high, tolerance));
-    };
-    const withOther = (own, tolerance) => {
+    const otherWith = other && intervalsByCost(other, shortest);
+    const withOther = (own, tolerance = 1e-11) => {
       if (!other) return [own];
       const both = [own, otherWith(Math.log(chainCost(own)), tolerance)];
-      return lead.outer < 0 ? both : both.reverse();
+      return leading === 0 ? both : both.reverse();
     };
-    const intervalsAt = (r, tolerance = 1e-11) => withOther(intervalAt(lead, r), tolerance);
-    kept.sort((a, b) => a.at - b.at);
+    const intervalsAt = (r, tolerance) => withOther(intervalAt(lead, r), tolerance);
     const measured = (intervals) => {
       const left = sum(kept.map((crossing, k) => leftOver(crossing, outerEnd(crossing, intervals[k]))));
       return { accuracy: Math.max(used.weight + left, prior), distortion: sum(intervals.map(distortionIn)), intervals };
     };
     const priced = (found) => {
-      const price = found.accuracy - prior <= Number.EPSILON ? 0 : 1 / chainCost(found.intervals[kept.indexOf(lead)]);
+      const price = found.accuracy - prior <= Number.EPSILON ? 0 : 1 / chainCost(found.intervals[leading]);
       return { ...found, price };
     };
 
-    // The likelier Y is what is left over. If it is the wide one, two intervals meet in the end, and the narrow one is
-    // used up.
-    const meet = other && used.weight < prior;
-    const atMeeting = (x) => kept.map((crossing) => intervalTo(crossing, x));
-    const difference = (x) => (([first, second]) => Math.log(first / second))(atMeeting(x).map(chainCost));
-    const margin = apart / 1e4;
-    const final = meet
-      ? atMeeting(root(difference, kept[0].at + margin, kept[1].at - margin, 1e-11 * apart))
-      : withOther(widest(lead), 1e-11);
+    // What is left over in the end is of the likelier Y. If that is the wide one, two intervals meet, and the narrow
+    // one is used up.
+    const final = other && used.weight < prior ? meeting(kept) : withOther(widest(lead));
     const end = { ...measured(final), accuracy: prior, price: 0 };
-    const last = distance(lead, final[kept.indexOf(lead)]);
-    return { start: untouched, end, shortest, last, lead, intervalsAt, measured, priced };
+    return { start, end, shortest, last: placeOf(lead, final[leading]), lead, intervalsAt, measured, priced };
   }
 
-  function optimum(model, D, all = frontier(model)) {
+  function optimum(D, all) {
     const { start, end, shortest, last, intervalsAt, measured, priced } = all;
     if (D >= end.distortion) return end;
     if (D === 0) return start;
