@@ -11,7 +11,8 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 from project import ROOT
 
-from gaplib import gaussian, leakage
+from gaplib import gaussian, leakage, transport
+from gaplib._weighted_normal import parts
 from gaplib.book import explorer, paper
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
@@ -19,7 +20,7 @@ from gaplib.models import GaussianMixture
 # The limits, as the page states them.
 LIMITS = {"prior": (0.01, 0.99), "mu": (0, 4), "var0": (0.1, 8), "var1": (0.1, 8), "D": (0, 20)}
 START = {"prior": 0.75, "mu": 3, "var0": 1, "var1": 1, "D": 4}
-MECHANISMS = ("noise", "shift", "common", "log", "map")
+MECHANISMS = ("noise", "shift", "common", "log", "map", "true")
 
 
 # Without a browser
@@ -39,7 +40,7 @@ def test_a_bad_beginning_is_refused():
 
 def test_the_explorer_asks_for_no_file():
     soup = BeautifulSoup(explorer.fragment(), "html.parser")
-    assert len(soup.find_all("script")) == 2 and len(soup.find_all("style")) == 1
+    assert len(soup.find_all("script")) == 3 and len(soup.find_all("style")) == 1
     assert soup.find_all(["link", "img", "iframe"]) == [] and soup.find_all(src=True) == []
     assert not re.search(r"https?:|url\(|@import|\bfetch\(|XMLHttpRequest|\bimport\b", explorer.fragment())
 
@@ -190,12 +191,149 @@ def test_theorems(computed):
     assert seen > 50
 
 
+# The true optimum
+
+
+def random_true_settings(count):
+    """Models with any number of crossings, many with nearly equal distributions, and budgets around saturation."""
+    rng = np.random.default_rng(16)
+    settings = []
+    for _ in range(count):
+        drawn = {
+            name: round(float(rng.choice([low, high]) if rng.random() < 0.15 else rng.uniform(low, high)), 2)
+            for name, (low, high) in LIMITS.items()
+        }
+        near = rng.choice([0, 0.01, -0.01, 0.2, 8], p=[0.2, 0.1, 0.1, 0.1, 0.5])  # the difference of the variances
+        if near < 8:
+            drawn["var1"] = min(max(round(drawn["var0"] + float(near), 2), 0.1), 8)
+        if rng.random() < 0.1:
+            drawn["prior"] = 0.5
+        if rng.random() < 0.8:  # most random budgets are past saturation
+            end = transport.optimal_pdd(model_of(drawn), 100).distortion
+            drawn["D"] = float(rng.uniform(0, 1.05) * end)
+        settings.append(drawn)
+    corners = [dict(zip(LIMITS, values)) for values in itertools.product(*LIMITS.values())]
+    # Densities that barely cross, and a mixture with a far crossing of no mass
+    edges = [(0.6, 0.5, 1, 1.01, 0.5), (0.75, 0.98, 1, 2, 0.01), (0.3, 0, 1, 1.01, 0.01), (0.5, 4, 0.1, 0.11, 1)]
+    return settings + corners + [dict(zip(LIMITS, edge)) for edge in edges]
+
+
+TRUE = """
+(settings) => settings.map((setting) => {
+  const t = window.gapExplorer.transport;
+  const all = t.frontier(setting);
+  const found = t.optimum(setting.D, all);
+  return {
+    ...found,
+    intervals: found.intervals.map(({ low, high }) => [low, high]),
+    end: all.end.distortion,
+    information: t.information(setting, found.intervals),
+    moments: t.moments(setting, found.intervals),
+    pairs: found.intervals.map((interval) => t.pairs(interval, [-9, 9], 40)),
+    curve: t.curve(18, all),
+  };
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def true_optima(browser, alone):
+    """Settings, what the library finds for each, and what the script finds."""
+    settings = random_true_settings(120)
+    tab = browser.new_page()
+    tab.goto(alone)
+    found = tab.evaluate(TRUE, settings)
+    tab.close()
+    best = [transport.optimal_pdd(model_of(setting), setting["D"]) for setting in settings]
+    kinds = [(len(optimum.mechanism.intervals), optimum.price > 0) for optimum in best]
+    for kind in ((0, False), (0, True), (1, False), (1, True), (2, False), (2, True)):
+        assert kinds.count(kind) >= 5, kind  # intervals, and whether more budget would help
+    return list(zip(settings, best, found, strict=True))
+
+
+@slow
+def test_true_optimum(true_optima):
+    for setting, best, found in true_optima:
+        model = model_of(setting)
+        # Both solve for the width of an interval to 1e-12 or so of it.
+        assert found["accuracy"] == pytest.approx(best.value, abs=1e-10), setting
+        assert found["price"] == pytest.approx(best.price, rel=1e-8), setting
+        assert found["distortion"] == pytest.approx(best.distortion, abs=1e-9), setting
+        assert found["end"] == pytest.approx(transport.optimal_pdd(model, 100).distortion, abs=1e-9), setting
+        information = leakage.mutual_information(model, best.mechanism)
+        assert found["information"] == pytest.approx(information, abs=1e-9), setting
+        assert len(found["intervals"]) == len(best.mechanism.intervals), setting
+        for ours, theirs in zip(found["intervals"], best.mechanism.intervals):
+            for end, other in zip(ours, theirs):
+                # An end is where two masses are equal: it is known to their rounding over the difference of the two
+                # densities there. Far out that is nothing, and the end says only that all is moved.
+                a, b = (part.density(other) for part in parts(model))
+                assert abs(end - other) * abs(a - b) < 1e-11, setting
+                if abs(a - b) > 1e-4:
+                    assert end == pytest.approx(other, abs=1e-8), setting
+
+
+@slow
+def test_map_and_released_densities(true_optima):
+    seen = 0
+    for setting, best, found in true_optima:
+        model = model_of(setting)
+        for pairs, (low, high) in zip(found["pairs"], best.mechanism.intervals):
+            x0, x1, z, density = (
+                np.array([pair[key] for pair in pairs]) for key in ("x0", "x1", "released", "density")
+            )
+            assert np.isfinite([x0, x1, z, density]).all() and (np.diff(z) >= -1e-12).all()
+            # A partner is known to the rounding of a mass, and to that of the interval's ends, over the density there:
+            # far tails say nothing.
+            own = parts(model)
+            firm = (np.minimum(own[0].density(x0), own[1].density(x1)) > 1e-3) & (z > low + 1e-6) & (z < high - 1e-6)
+            if not firm.any():
+                continue
+            for y, x in enumerate((x0, x1)):
+                release = best.mechanism.privatize(x[firm], np.full(firm.sum(), y), seed=0)
+                assert release == pytest.approx(z[firm], abs=1e-8), setting
+            released = best.mechanism.released(model, z[firm])
+            assert np.abs(released - density[firm, np.newaxis]).max() < 1e-8, setting
+            seen += firm.sum()
+    assert seen > 1000
+
+
+@slow
+def test_moments_of_the_true_optimum(true_optima):
+    rng = np.random.default_rng(0)
+    for setting, best, found in true_optima[:20]:
+        model = model_of(setting)
+        for y, moments in enumerate(found["moments"]):
+            mean, variance = model.means[y], model.variances[y]
+            x = mean + math.sqrt(variance) * rng.standard_normal(200_000)
+            release = best.mechanism.privatize(x, np.full(x.size, y), seed=0)
+            error = 5 * math.sqrt(variance / x.size)  # five standard errors: a release varies no more than about X
+            assert moments["mean"] == pytest.approx(release.mean(), abs=2 * error), setting
+            assert moments["variance"] == pytest.approx(release.var(), abs=4 * error * math.sqrt(variance)), setting
+
+
+@slow
+def test_the_curve_of_the_true_optimum(true_optima):
+    # The other interval of a point is found to 1e-4 of its width, which moves a point along the curve, in first order.
+    for setting, _, found in true_optima[::8]:
+        budgets, accuracies = np.transpose(found["curve"])
+        assert (np.diff(budgets) > 0).all() and (np.diff(accuracies) <= 0).all(), setting
+        assert budgets[-1] == found["end"]
+        for D, accuracy in found["curve"][:-1]:
+            assert accuracy == pytest.approx(transport.optimal_pdd(model_of(setting), D).value, abs=1e-6), setting
+
+
 def rows(tab):
-    """The table of the page: mechanism to its cells, as numbers."""
+    """The table of the page: mechanism to its cells, as numbers where they are, or to its only one."""
     cells = tab.locator(".gap-explorer tbody tr").evaluate_all(
         "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replace('\u2212', '-')))"
     )
-    return {name: [*map(float, row[1:])] if len(row) > 2 else row[1] for name, row in zip(MECHANISMS, cells)}
+
+    def value(cell):
+        return float(cell) if re.fullmatch(r"-?[\d.]+", cell) else cell
+
+    values = {name: [*map(value, row[1:])] for name, row in zip(MECHANISMS, cells, strict=True)}
+    return {name: row if len(row) > 1 else row[0] for name, row in values.items()}
 
 
 @slow
@@ -209,7 +347,14 @@ def test_the_page_shows_these_numbers(open_alone):
         "log": gaussian.optimal_affine(model, 3.1, "log").mechanism,
         "map": gaussian.optimal_affine(model, 3.1).mechanism,
     }
-    for name, shown in rows(tab).items():
+    shown_rows = rows(tab)
+    optimum = transport.optimal_pdd(model, 3.1)
+    expected = [optimum.value, leakage.mutual_information(model, optimum.mechanism), optimum.distortion]
+    *shown, words = shown_rows.pop("true")
+    assert shown == pytest.approx(expected, abs=5.1e-5)
+    ((low, high),) = optimum.mechanism.intervals
+    assert words == f"moves [{low:.2f}, {high:.2f}]; price {optimum.price:.4f}"
+    for name, shown in shown_rows.items():
         g = best[name]
         expected = [leakage.map_accuracy(model, g), leakage.mutual_information(model, g), g.distortion(model)]
         expected += [g.beta0, g.beta1, g.gamma0, g.gamma1]
@@ -230,7 +375,7 @@ def test_keyboard(open_alone):
     # The address and the words for screen readers follow.
     tab.wait_for_function("location.hash.includes('prior=0.76')")
     status = tab.locator("[role=status]")
-    assert "MAP optimum, budget 4" in status.text_content()
+    assert "MAP optimum, shift and noise, budget 4" in status.text_content()
     # One more, and the choice of the mechanism with arrows.
     tab.locator("input[value=map]").focus()
     tab.keyboard.press("ArrowUp")
@@ -302,6 +447,81 @@ def test_dragging(open_alone):
     assert at[1] < at[2] and START["D"] not in at[1:]
     drag(tab.locator("[data-handle=D]"), -1000)
     assert value("D") == 0
+
+
+@slow
+def test_dragging_the_true_optimum(open_alone):
+    tab = open_alone(fragment(**START | {"var0": 4, "D": 1}, mechanism="true"))
+    handle = tab.locator("[data-handle=mean1]").bounding_box()
+    x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    seen = {tab.locator("svg.map").inner_html()}
+    for step in range(1, 8):
+        tab.mouse.move(x - 12 * step, y)
+        seen.add(tab.locator("svg.map").inner_html())
+    tab.mouse.up()
+    assert len(seen) > 5  # the plots follow every movement
+    model = GaussianMixture(START["prior"], float(tab.locator("#gap-mu").input_value()), 4, 1)
+    assert model.mu < START["mu"]
+    assert rows(tab)["true"][0] == pytest.approx(transport.optimal_pdd(model, 1).value, abs=5.1e-5)
+
+
+# Every setting, with the mechanisms in turn: those at which the page shows what is no number.
+TOUR = """
+async ([settings, mechanisms]) => {
+  const root = document.querySelector(".gap-explorer");
+  const bad = [];
+  for (const [k, setting] of settings.entries()) {
+    const heard = new Promise((done) => addEventListener("hashchange", done, { once: true }));
+    location.hash = new URLSearchParams({ ...setting, mechanism: mechanisms[k % mechanisms.length] });
+    await heard;
+    if (/NaN|undefined|Infinity/.test(root.innerHTML)) bad.push(setting);
+  }
+  return bad;
+}
+"""
+
+
+@slow
+def test_nothing_is_not_a_number(open_alone):
+    settings = random_true_settings(40)
+    hashed = [{name: round(value, 2) for name, value in setting.items()} for setting in settings]
+    # An address that stays the same is not heard of.
+    hashed = [setting for k, setting in enumerate(hashed) if setting not in hashed[:k]]
+    tab = open_alone()
+    for mechanisms in (["true"], ["map", "log", "shift"]):
+        assert tab.evaluate(TOUR, [hashed, mechanisms]) == []
+    tab.wait_for_timeout(400)  # the fine curves are drawn when the setting rests
+    assert not re.search("NaN|undefined|Infinity", tab.locator(".gap-explorer").inner_html())
+
+
+STEPS = """
+() => {
+  const slider = document.querySelector("#gap-var0");
+  for (let k = 0; k < 20; k++) {
+    slider.value = 4 + k / 10;
+    slider.dispatchEvent(new Event("input"));
+  }
+}
+"""
+
+
+@slow
+def test_a_step_of_a_slider_is_fluid(open_alone):
+    # Two crossings, which cost the most. Time of the page's own thread, because others share the processor.
+    tab = open_alone(fragment(**START | {"var0": 4, "D": 1}, mechanism="true"))
+    session = tab.context.new_cdp_session(tab)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent():
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "ScriptDuration")
+
+    tab.evaluate(STEPS)  # compiles the script
+    begun = spent()
+    tab.evaluate(STEPS)
+    assert 0 < (spent() - begun) / 20 < 0.05  # seconds: twenty pictures a second
 
 
 @slow
@@ -414,6 +634,11 @@ def test_what_to_try(open_site):
     assert rf"$D \approx {low:.2f}$" in text and rf"$D \approx {high:.2f}$" in text
     assert f"$D = {gaussian.optimal_affine(three, 100, 'log').distortion:.2f}$" in text
     assert gaussian.optimal_affine(three, 5.05).value == 0.75 and "5.05" in links.nth(4).get_attribute("href")
+    best = transport.optimal_pdd(three, 2)
+    assert f"${best.value:.4f}$" in text and f"${gaussian.optimal_affine(three, 2).value:.4f}$" in text
+    assert f"$D = {transport.optimal_pdd(three, 100).distortion:.2f}$" in text
+    far = transport.optimal_pdd(GaussianMixture(0.5, 0, 8, 1), 0.3).mechanism.intervals
+    assert [f"$[{low:.2f}, {high:.2f}]$" in text for low, high in far] == [True, True]
     noises = {D: gaussian.optimal_affine(three, D).mechanism.scales > 0 for D in (1, 2.6, 4)}
     assert {D: list(used) for D, used in noises.items()} == {1: [1, 0], 2.6: [1, 1], 4: [0, 1]}
     assert problems == []

@@ -1,7 +1,8 @@
 """The explorer of the Gaussian mixture: the page of the book, in a notebook.
 
-The explorer has no dependency. Its markup, its style, the script that computes and the one that draws lie in
-this folder. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
+The explorer has no dependency. Its markup, its style, the scripts that compute and the one that draws lie in
+this folder: `numbers.js` has the mechanisms of shift and noise, `transport.js` the true optimum over all mechanisms
+that see Y. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
 """
 
 import html
@@ -24,11 +25,12 @@ def fragment() -> str:
     str
         To be put into the body of a page. The fragment of the page's address, if there is one, says where it begins.
     """
-    body, style, numbers, page = (
+    body, style, numbers, transport, page = (
         resources.files("gaplib.book.explorer").joinpath(name).read_text(encoding="utf-8")
-        for name in ("body.html", "style.css", "numbers.js", "page.js")
+        for name in ("body.html", "style.css", "numbers.js", "transport.js", "page.js")
     )
-    return f"{body}<style>\n{style}</style>\n<script>\n{numbers}</script>\n<script>\n{page}</script>\n"
+    scripts = "".join(f"<script>\n{script}</script>\n" for script in (numbers, transport, page))
+    return f"{body}<style>\n{style}</style>\n{scripts}"
 
 
 def show(model: GaussianMixture = paper.DATASETS[3], D: float = 4) -> object:

@@ -19,14 +19,43 @@ window.gapExplorer = (() => {
     return (1 - prior) * (beta0 ** 2 + gamma0 ** 2) + prior * (beta1 ** 2 + gamma1 ** 2);
   }
 
-  // P(N <= x), from the power series of the integral of the density; the last digit but one is right.
+  // P(N <= x), to about 1e-15 of it also in the far lower tail. The error function is an integral of
+  // exp(-t^2) / (t^2 + u^2), which a sum in equal steps gives but for the residue at the pole t = iu.
+  const STEP = 0.5;
+  const NODES = Array.from({ length: 13 }, (_, k) => ((k + 0.5) * STEP) ** 2);
+  const WEIGHTS = NODES.map((square) => (STEP / Math.PI) * Math.exp(-square));
   function normal(x) {
-    if (x > 9) return 1;
-    if (x < -9) return 0;
-    let sum = x,
-      term = x;
-    for (let k = 3; sum + term !== sum; k += 2) sum += term *= (x * x) / k;
-    return 0.5 + (sum * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
+    if (x > 0) return 1 - normal(-x);
+    if (x < -39) return 0;
+    const u = -x / Math.SQRT2;
+    let sum = 0;
+    for (let k = 0; k < NODES.length; k++) sum += WEIGHTS[k] / (NODES[k] + u * u);
+    const residue = u < Math.PI / STEP ? 1 / (1 + Math.exp((2 * Math.PI * u) / STEP)) : 0;
+    return u * Math.exp(-u * u) * sum + residue;
+  }
+
+  // Where f changes its sign between a and b (Chandrupatla's method: inverse quadratic steps where they are safe,
+  // halves elsewhere), to `tolerance` or to rounding. If it does not, the end at which it is nearer to 0.
+  function root(f, a, b, tolerance = 0) {
+    let [fa, fb] = [f(a), f(b)];
+    if (fa > 0 === fb > 0) return Math.abs(fa) < Math.abs(fb) ? a : b;
+    let t = 0.5;
+    for (;;) {
+      const x = a + t * (b - a);
+      const fx = f(x);
+      let [c, fc] = [a, fa];
+      if (fx > 0 !== fa > 0) [c, fc, b, fb] = [b, fb, a, fa];
+      [a, fa] = [x, fx];
+      const best = Math.abs(fa) < Math.abs(fb) ? a : b;
+      const least = (4 * Number.EPSILON * Math.abs(best) + tolerance) / Math.abs(b - a);
+      if (least > 0.5 || fa === 0) return best;
+      const [place, height] = [(a - b) / (c - b), (fa - fb) / (fc - fb)];
+      t = 0.5;
+      if (height ** 2 < place && (1 - height) ** 2 < 1 - place) {
+        t = ((fa / (fb - fa)) * fc) / (fb - fc) + ((((c - a) / (b - a)) * fa) / (fc - fa)) * (fb / (fc - fb));
+      }
+      t = Math.min(Math.max(t, least), 1 - least);
+    }
   }
 
   // Where the Y of the narrow distribution is guessed: between `low` and `high`, in its standard deviations from its
@@ -145,14 +174,6 @@ window.gapExplorer = (() => {
     return atLeft <= atRight ? left : right;
   }
 
-  // The least of f on a grid, refined between the neighbours.
-  function leastOnGrid(f, grid) {
-    const values = grid.map(f);
-    const at = values.indexOf(Math.min(...values));
-    const refined = least(f, grid[Math.max(at - 1, 0)], grid[Math.min(at + 1, grid.length - 1)]);
-    return f(refined) < values[at] ? refined : grid[at];
-  }
-
   // The cheapest mechanism that makes the two distributions equal.
   function cheapestMerge(model) {
     const { mu, var0, var1 } = model;
@@ -161,7 +182,8 @@ window.gapExplorer = (() => {
 
   // The cheapest mechanism after which the prior is the best guess: chapter 8, exact saturation. With the released
   // variances r of the rarer Y and f of the more frequent one, the rarer one is nowhere likelier if and only if f >= r
-  // and gap^2 <= (f - r) (K - ln(f / r)).
+  // and gap^2 <= room = (f - r) (K - ln(f / r)). The room is concave, so the cost is convex in the two noises and least
+  // where its slopes vanish: inside, or on a side, where one Y is without noise.
   function cheapestUseless(model) {
     const { prior, mu, var0, var1 } = model;
     const c = varY(model);
@@ -169,26 +191,32 @@ window.gapExplorer = (() => {
     const [rare, often] = one ? [1 - prior, prior] : [prior, 1 - prior];
     const [r0, f0] = one ? [var0, var1] : [var1, var0];
     const K = 2 * Math.log(often / rare);
-    const shift = ([r, f]) => Math.max(2 * mu - Math.sqrt(Math.max((f - r) * (K - Math.log(f / r)), 0)), 0);
+    const room = ([r, f]) => Math.max((f - r) * (K - Math.log(f / r)), 0);
+    const shift = (variances) => Math.max(2 * mu - Math.sqrt(room(variances)), 0);
     const cost = ([r, f]) => c * shift([r, f]) ** 2 + rare * (r - r0) + often * (f - f0);
     const candidates = [[Math.max(r0, f0), Math.max(r0, f0)]]; // equal distributions
-    const addBest = (path, low, high) => {
-      if (low <= high) candidates.push(path(leastOnGrid((t) => cost(path(t)), evenly(low, high, 301))));
+    // On a side the noise of one Y, of this weight, is the only one: `growth` is the derivative of the room in it. The
+    // slope of the cost, times the root of the room, is finite at room 0 too, and rises along the side, from u = 0.
+    const addBest = (side, longest, weight, growth) => {
+      const slope = (u) => weight * Math.sqrt(room(side(u))) - c * shift(side(u)) * growth(side(u));
+      candidates.push(side(longest > 0 && slope(0) < 0 ? root(slope, 0, longest) : 0));
     };
-    // Noise for one Y only: one unknown, t = ln(f / r).
-    const most = f0 + (c * 4 * mu ** 2 + rare * Math.max(f0 - r0, 0) + often * Math.max(r0 - f0, 0)) / often;
-    addBest((t) => [r0, r0 * Math.exp(t)], Math.max(Math.log(f0 / r0), 0), Math.min(Math.log(most / r0), K));
-    addBest((t) => [f0 * Math.exp(-t), f0], 0, Math.min(Math.log(f0 / r0), K));
+    const start = Math.max(r0, f0);
+    if (start <= r0 * Math.exp(K)) {
+      const side = (u) => [r0, start * Math.exp(u)];
+      addBest(side, K - Math.log(start / r0), often, ([r, f]) => K - Math.log(f / r) - (f - r) / f);
+    }
+    if (f0 >= r0) {
+      const first = Math.max(r0, f0 * Math.exp(-K)); // with less noise the rarer one is likelier far out
+      const side = (u) => [first * Math.exp(u), f0];
+      addBest(side, Math.log(f0 / first), rare, ([r, f]) => (f - r) / r - (K - Math.log(f / r)));
+    }
     if (K > 0) {
-      // Noise for both: a unit of it buys the same. The difference rises in t: halve the interval.
+      // Noise for both: a unit of it buys the same. The difference rises in t = ln(f / r).
       const difference = (t) => often * (t + Math.expm1(t) - K) - rare * (K - t + Math.expm1(-t));
-      let [low, high] = [0, Math.min(K, Math.log1p(2 * K))];
-      for (let k = 0; k < 60; k++) {
-        const middle = (low + high) / 2;
-        [low, high] = difference(middle) < 0 ? [middle, high] : [low, middle];
-      }
-      const ratio = Math.exp(low);
-      const bound = (ratio - 1) * (K - low);
+      const t = root(difference, 0, Math.min(K, Math.log1p(2 * K)));
+      const ratio = Math.exp(t);
+      const bound = (ratio - 1) * (K - t);
       const r = ((2 * mu * c * Math.sqrt(bound)) / (c * bound + rare + often * ratio)) ** 2;
       if (r >= r0 && r * ratio >= f0) candidates.push([r, r * ratio]);
     }
@@ -270,6 +298,8 @@ window.gapExplorer = (() => {
   }
 
   return {
+    normal,
+    root,
     released,
     distortion,
     decision,

@@ -2,6 +2,7 @@
 // What is shown, drawn.
 (() => {
   const numbers = window.gapExplorer;
+  const { transport } = numbers;
   const root = document.querySelector(".gap-explorer");
   const find = (selector) => root.querySelector(selector);
 
@@ -36,12 +37,18 @@
       mark: "triangle",
     },
     log: {
-      label: "log-loss optimum",
+      label: "log-loss optimum, shift and noise",
       best: (model, D) => numbers.optimum(model, D, "log"),
       dash: "5 3",
       mark: "diamond",
     },
-    map: { label: "MAP optimum", best: (model, D) => numbers.optimum(model, D, "map"), dash: "none", mark: "star" },
+    map: {
+      label: "MAP optimum, shift and noise",
+      best: (model, D) => numbers.optimum(model, D, "map"),
+      dash: "none",
+      mark: "star",
+    },
+    true: { label: "true optimum, of all mechanisms", dash: "none", mark: "plus" },
   };
   const color = (name) => `var(--${MECHANISMS[name].theorem ? "paper" : name})`;
   const applies = (name, model) => !MECHANISMS[name].theorem || model.var0 === model.var1;
@@ -103,8 +110,19 @@
   function compute() {
     current = {};
     for (const [name, { best }] of Object.entries(MECHANISMS)) {
-      if (applies(name, state)) current[name] = measured(state, best(state, state.D));
+      if (best && applies(name, state)) current[name] = measured(state, best(state, state.D));
     }
+    const found = transport.optimum(state.D, frontier());
+    current.true = { ...found, information: transport.information(state, found.intervals) };
+  }
+
+  // All true optima of the present model: computed when it changes, not with every budget
+  let solved = {};
+  function frontier() {
+    const { prior, mu, var0, var1 } = state;
+    const key = JSON.stringify([prior, mu, var0, var1]);
+    if (solved.key !== key) solved = { key, all: transport.frontier(state) };
+    return solved.all;
   }
 
   function measured(model, mechanism) {
@@ -136,14 +154,16 @@
   function note() {
     const { D, mu, var0, var1, mechanism } = state;
     const M = numbers.mergeOfMeans(state);
-    const after = current[mechanism]?.mechanism;
-    if (!after) {
+    const shown = current[mechanism];
+    if (!shown) {
       return (
         `The paper's Theorem ${MECHANISMS[mechanism].theorem} assumes equal variances, and here they are ` +
-        `${var0} and ${var1}: nothing is drawn for it. The two optima hold for any variances.`
+        `${var0} and ${var1}: nothing is drawn for it. The optima hold for any variances.`
       );
     }
     if (mu === 0 && var0 === var1) return "The two distributions are the same: there is nothing to hide.";
+    if (mechanism === "true") return noteOnTrueOptimum(shown);
+    const after = shown.mechanism;
     const noises = [after.gamma0, after.gamma1].map((gamma) => gamma > 1e-6);
     if (mechanism === "noise")
       return "All of the budget is noise. At equal variances no budget of noise alone hides Y.";
@@ -166,6 +186,27 @@
       mechanism === "map" ? "the prior is the best guess" : "the two distributions are equal and tell nothing";
     if (D >= end) return `From D = ${fixed(end, 2)} on ${saturated}; more budget is not used.`;
     return `This optimum has ${where[noises[0] + 2 * noises[1]]}. From D = ${fixed(end, 2)} on ${saturated}.`;
+  }
+
+  // An interval in words; what reaches as far as there is mass, in the digits of the machine, has no end.
+  function within({ low, high }) {
+    const { mu, var0, var1 } = state;
+    const far = mu + 8 * Math.sqrt(Math.max(var0, var1));
+    return `${low < -far ? "(−∞" : `[${fixed(low, 2)}`}, ${high > far ? "∞)" : `${fixed(high, 2)}]`}`;
+  }
+
+  function noteOnTrueOptimum({ price, intervals }) {
+    const end = frontier().end.distortion;
+    if (end === 0) return "Untouched data tell this adversary no more than the prior: nothing need be moved.";
+    if (state.D === 0)
+      return `Nothing moves. At D = 0 the price is infinite. From D = ${fixed(end, 2)} on the prior is the best guess.`;
+    if (state.D >= end)
+      return `From D = ${fixed(end, 2)} on the prior is the best guess; more budget is not used, and its price is 0.`;
+    return (
+      `No noise: in ${intervals.map(within).join(" and ")} each record meets its partner of the other Y halfway, ` +
+      `elsewhere nothing moves. The price of distortion is ${fixed(price, 4)}: at this rate the accuracy falls with ` +
+      `D. From D = ${fixed(end, 2)} on the prior is the best guess.`
+    );
   }
 
   // Drawing
@@ -240,6 +281,52 @@
     ].filter(([a, b]) => b > a);
   }
 
+  // What is drawn of a release: the mean and the variance for each Y, points [x, density of Y = 0, of Y = 1], and what
+  // the adversary guesses where.
+  function ofShiftAndNoise(mechanism) {
+    const both = curves(mechanism);
+    return {
+      both,
+      points: (range) => evenly(range, 240).map((x) => [x, both[0].at(x), both[1].at(x)]),
+      pieces: (range) => guesses(mechanism, range),
+    };
+  }
+
+  function ofMoves(intervals) {
+    const before = ofShiftAndNoise(UNTOUCHED);
+    const moments = transport.moments(state, intervals);
+    const ends = intervals.flatMap(({ low, high }) => [low, high]);
+    const [p, q] = before.both.map(({ at }) => at);
+    return {
+      both: before.both.map((curve, k) => ({ ...curve, ...moments[k] })),
+      points: (range) => {
+        const still = (from, to) =>
+          [from, ...evenly(range, 240).filter((x) => from < x && x < to), to].map((x) => [x, p(x), q(x)]);
+        const moved = (interval) => pairs(interval, range).map((pair) => [pair.released, pair.density, pair.density]);
+        return [-Infinity, ...ends]
+          .flatMap((end, k, all) => (k % 2 ? moved(intervals[(k - 1) / 2]) : still(end, all[k + 1] ?? Infinity)))
+          .filter(([x]) => range[0] <= x && x <= range[1]);
+      },
+      pieces: (range) => {
+        const cuts = [range[0], ...ends.map((x) => Math.min(Math.max(x, range[0]), range[1])), range[1]];
+        const pieces = before.pieces(range);
+        const found = [];
+        for (let k = 0; k + 1 < cuts.length; k++) {
+          if (k % 2) found.push([cuts[k], cuts[k + 1]]);
+          else
+            for (const [from, to, guess] of pieces)
+              found.push([Math.max(from, cuts[k]), Math.min(to, cuts[k + 1]), guess]);
+        }
+        return found.filter(([from, to]) => to > from);
+      },
+    };
+  }
+
+  const evenly = ([from, to], count) => Array.from({ length: count + 1 }, (_, k) => from + ((to - from) * k) / count);
+  // Records beyond the plot may be released in it.
+  const pairs = (interval, [from, to]) => transport.pairs(interval, [2 * from - to, 2 * to - from], 360);
+  const releaseOf = ({ mechanism, intervals }) => (intervals ? ofMoves(intervals) : ofShiftAndNoise(mechanism));
+
   let frozen; // the axes while something is dragged in a plot, or they would run away under the pointer
   function axes() {
     if (frozen) return frozen;
@@ -252,19 +339,34 @@
     return { x: [Math.min(...ends), Math.max(...ends)], y: [0, 1.12 * Math.max(...tops)] };
   }
 
-  function drawCurves(svg, mechanism) {
+  // The moved intervals, behind a plot of x
+  function bands(intervals, [from, to], X, top, foot) {
+    return intervals
+      .filter(({ low, high }) => low < to && high > from)
+      .map(({ low, high }) => {
+        const [a, b] = [X(Math.max(low, from)), X(Math.min(high, to))];
+        const sides = [low > from ? `M${a},${top}V${foot}` : "", high < to ? `M${b},${top}V${foot}` : ""].join("");
+        return (
+          box(a, top, b - a, foot - top, "fill:var(--true);opacity:.07") +
+          (sides && `<path class="axis" d="${sides}" stroke-dasharray="3 3"/>`)
+        );
+      })
+      .join("");
+  }
+
+  function drawCurves(svg, { both, points, pieces }, intervals) {
     const { x, y } = axes();
-    const { X, Y, valueAt, show, width, left, right, foot } = plot(svg, 262, x, y, { bottom: 84 });
-    const both = curves(mechanism);
+    const { X, Y, valueAt, show, width, left, right, top, foot } = plot(svg, 262, x, y, { bottom: 84 });
     const before = curves(UNTOUCHED);
-    const xs = Array.from({ length: 241 }, (_, k) => x[0] + ((x[1] - x[0]) * k) / 240);
-    const error = xs.map((v) => [X(v), Y(Math.min(both[0].at(v), both[1].at(v)))]);
+    const drawn = points(x);
+    const error = drawn.map(([v, ...densities]) => [X(v), Y(Math.min(...densities))]);
     const drawing = [
+      bands(intervals, x, X, top, foot),
       `<path d="${line([[X(x[0]), foot], ...error, [X(x[1]), foot]])}Z" style="fill:var(--soft);opacity:.45"/>`,
     ];
-    both.forEach(({ at }, k) => {
-      const points = xs.map((v) => [X(v), Y(at(v))]);
-      drawing.push(path(line(points), `stroke:var(--${INK[k]});stroke-width:2.5;stroke-dasharray:${DASH[k]}`));
+    both.forEach((_, k) => {
+      const curve = drawn.map((point) => [X(point[0]), Y(point[k + 1])]);
+      drawing.push(path(line(curve), `stroke:var(--${INK[k]});stroke-width:2.5;stroke-dasharray:${DASH[k]}`));
     });
     drawing.push(`<path class="axis" d="M${left},${foot}H${width - right}"/>`);
     for (const tick of ticks(...x, 6)) {
@@ -272,12 +374,11 @@
       drawing.push(text(X(tick), foot + 15, String(tick).replace("-", "−"), 'class="tick" text-anchor="middle"'));
     }
     // What the adversary guesses where
-    for (const [from, to, guess] of guesses(mechanism, x)) {
+    for (const [from, to, guess] of pieces(x)) {
       const [a, b] = [X(from), X(to)];
-      drawing.push(
-        box(a, foot + 20, b - a, 16, `fill:var(--${INK[guess]});fill-opacity:.25;stroke:var(--${INK[guess]})`),
-      );
-      const words = b - a > 54 ? `guess ${guess}` : b - a > 10 ? guess : "";
+      const ink = INK[guess] ?? "soft"; // in a moved interval either guess is as good
+      drawing.push(box(a, foot + 20, b - a, 16, `fill:var(--${ink});fill-opacity:.25;stroke:var(--${ink})`));
+      const words = [`guess ${guess ?? "either"}`, guess ?? "either", ""].find((w) => 7.5 * String(w).length < b - a);
       drawing.push(text((a + b) / 2, foot + 32.5, words, 'text-anchor="middle"'));
     }
     // Means and standard deviations, and how far the mechanism has moved the mean
@@ -315,7 +416,8 @@
   function drawBefore() {
     const svg = find("svg.before");
     const { prior, mu, var0, var1 } = state;
-    const { X, Y, valueAt, both } = drawCurves(svg, UNTOUCHED);
+    const intervals = current[state.mechanism]?.intervals ?? [];
+    const { X, Y, valueAt, both } = drawCurves(svg, ofShiftAndNoise(UNTOUCHED), intervals);
     dragging.before = valueAt;
     placeHandles(
       svg,
@@ -339,22 +441,103 @@
     );
   }
 
+  function drawNothing(svg) {
+    const { show, width } = plot(svg, 262, [0, 1], [0, 1]);
+    show(text(width / 2, 120, "not drawn: the theorem does not apply", 'text-anchor="middle"'));
+    svg.setAttribute("aria-label", "Nothing is drawn: the theorem does not apply.");
+    caption(svg, "");
+  }
+
   function drawAfter() {
     const svg = find("svg.after");
     const shown = current[state.mechanism];
-    if (!shown) {
-      const { show, width } = plot(svg, 262, [0, 1], [0, 1]);
-      show(text(width / 2, 120, "not drawn: the theorem does not apply", 'text-anchor="middle"'));
-      svg.setAttribute("aria-label", "Nothing is drawn: the theorem does not apply.");
-      return caption(svg, "");
-    }
-    drawCurves(svg, shown.mechanism);
-    const { beta0, beta1, gamma0, gamma1 } = shown.mechanism;
-    const words =
-      `Y = 0 moves right by ${fixed(beta0, 2)} and gets noise of standard deviation ${fixed(gamma0, 2)}; ` +
-      `Y = 1 moves left by ${fixed(beta1, 2)} and gets ${fixed(gamma1, 2)}.`;
+    if (!shown) return drawNothing(svg);
+    const { mechanism, intervals } = shown;
+    drawCurves(svg, releaseOf(shown), intervals ?? []);
+    const words = mechanism ? shiftAndNoiseInWords(mechanism) : movesInWords(intervals);
     svg.setAttribute("aria-label", `The two curves after the mechanism. ${words}`);
     caption(svg, words);
+  }
+
+  function shiftAndNoiseInWords({ beta0, beta1, gamma0, gamma1 }) {
+    return (
+      `Y = 0 moves right by ${fixed(beta0, 2)} and gets noise of standard deviation ${fixed(gamma0, 2)}; ` +
+      `Y = 1 moves left by ${fixed(beta1, 2)} and gets ${fixed(gamma1, 2)}.`
+    );
+  }
+
+  function movesInWords(intervals) {
+    if (intervals.length === 0) return "Nothing moves.";
+    return (
+      `Moved (shaded): ${intervals.map(within).join(" and ")}. There both Y have the same density after the release, ` +
+      "and either guess is as good."
+    );
+  }
+
+  // The release against the record
+  function drawMap() {
+    const svg = find("svg.map");
+    const shown = current[state.mechanism];
+    if (!shown) return drawNothing(svg);
+    const { x } = axes();
+    const { X, Y, show, width, left, right, top, foot } = plot(svg, 262, x, x, { left: 34, bottom: 38 });
+    const { mechanism, intervals = [] } = shown;
+    const drawing = [bands(intervals, x, X, top, foot)];
+    for (const tick of ticks(...x, 6)) {
+      const label = String(tick).replace("-", "−");
+      drawing.push(`<path class="grid" d="M${left},${Y(tick)}H${width - right}M${X(tick)},${top}V${foot}"/>`);
+      drawing.push(text(left - 6, Y(tick) + 4, label, 'class="tick" text-anchor="end"'));
+      drawing.push(text(X(tick), foot + 15, label, 'class="tick" text-anchor="middle"'));
+    }
+    drawing.push(`<path class="axis" d="M${left},${top}V${foot}H${width - right}"/>`);
+    drawing.push(text((left + width - right) / 2, foot + 31, "record X", 'text-anchor="middle"'));
+    drawing.push(text(left + 6, top + 12, "release X̂", 'class="halo"'));
+    for (const k of [0, 1]) {
+      const points = mechanism ? shiftedLine(mechanism, k, x) : movedLine(intervals, k, x);
+      const noise = mechanism?.[`gamma${k}`] ?? 0;
+      if (noise > 0) {
+        const edge = (deviation) =>
+          evenly(x, 240).map((v) => [X(v), Y(clip(v + shiftOf(mechanism, k) + deviation, x))]);
+        const band = [...edge(noise), ...edge(-noise).reverse()];
+        drawing.push(`<path d="${line(band)}Z" style="fill:var(--${INK[k]});opacity:.2"/>`);
+      }
+      const style = `stroke:var(--${INK[k]});stroke-width:2.5;stroke-dasharray:${DASH[k]}`;
+      drawing.push(path(line(points.map(([from, to]) => [X(from), Y(to)])), style));
+    }
+    show(drawing.join(""));
+    const words = mechanism
+      ? "All records of one Y move alike, and the bands show the noise, one standard deviation to each side."
+      : "A function of the record and of Y, without noise: in a shaded interval each record meets its partner " +
+        "halfway, elsewhere it stays.";
+    const heard = mechanism ? shiftAndNoiseInWords(mechanism) : intervals.map(examplePair).join(" ");
+    svg.setAttribute("aria-label", `Release against record, one line for each Y. ${words} ${heard}`);
+    caption(svg, `Y = 0 solid, Y = 1 dashed. ${words}`);
+  }
+
+  // The pair that is released where the density is largest
+  function examplePair(interval) {
+    const all = pairs(interval, [interval.low, interval.high]);
+    const { x0, x1, released } = all.reduce((a, b) => (b.density > a.density ? b : a));
+    const [from0, from1, to] = [x0, x1, released].map((x) => fixed(x, 2));
+    return `In ${within(interval)}, ${from0} of Y = 0 and ${from1} of Y = 1 meet at ${to}.`;
+  }
+
+  const clip = (value, [from, to]) => Math.min(Math.max(value, from), to);
+  const shiftOf = ({ beta0, beta1 }, k) => (k ? -beta1 : beta0);
+
+  function shiftedLine(mechanism, k, range) {
+    const shift = shiftOf(mechanism, k);
+    return range.map((x) => clip(x + shift, range)).map((z) => [z - shift, z]);
+  }
+
+  function movedLine(intervals, k, range) {
+    const moved = intervals.flatMap((interval) => pairs(interval, range).map((pair) => [pair[`x${k}`], pair.released]));
+    const still = [...range, ...intervals.flatMap(({ low, high }) => [low, high])]
+      .filter((x) => !intervals.some(({ low, high }) => low < x && x < high))
+      .map((x) => [x, x]);
+    return [...still, ...moved]
+      .filter(([x, z]) => clip(x, range) === x && clip(z, range) === z)
+      .sort((a, b) => a[0] - b[0]);
   }
 
   const caption = (svg, words) => (svg.parentElement.querySelector("figcaption").textContent = words);
@@ -373,6 +556,9 @@
             return [x + length * Math.sin(turn), y - length * Math.cos(turn)];
           }),
         ) + "Z",
+      plus:
+        `M${x - 1.3 * r},${y - r / 2}h${0.8 * r}v${-0.8 * r}h${r}v${0.8 * r}h${0.8 * r}v${r}` +
+        `h${-0.8 * r}v${0.8 * r}h${-r}v${-0.8 * r}h${-0.8 * r}Z`,
     }[shape];
     return `<path d="${outline}" style="${style}"/>`;
   }
@@ -396,6 +582,9 @@
     for (const loss of ["log", "map"]) {
       found[loss] = budgets.map((D) => [D, accuracy(numbers.optimum(model, D, loss, last[loss]))]);
     }
+    const all = frontier();
+    ends.true = all.end.distortion;
+    found.true = transport.curve(points, all);
     if (var0 === var1) {
       for (const name of ["shift", "common"])
         found[name] = budgets.map((D) => [D, accuracy(MECHANISMS[name].best(model, D))]);
@@ -421,7 +610,13 @@
     }
     drawing.push(`<path class="axis" d="M${left},${head}V${foot}H${width - right}"/>`);
     drawing.push(`<path class="axis" d="M${left},${Y(floor)}H${width - right}" stroke-dasharray="2 2"/>`);
-    drawing.push(text(left + 8, Y(floor) - 5, `prior ${fixed(floor, 2)}`, 'class="halo"'));
+    const at = X(Math.min(state.D, longest));
+    const prior = `prior ${fixed(floor, 2)}`; // below all curves, and away from the line of the budget
+    drawing.push(
+      at < (left + width) / 2
+        ? text(width - right - 4, Y(floor) + 12, prior, 'text-anchor="end"')
+        : text(left + 8, Y(floor) + 12, prior),
+    );
     const noise = Array.from({ length: 81 }, (_, k) => longest * (k / 80) ** 2).map((D) => [
       D,
       accuracy(numbers.noiseOnly(state, D)),
@@ -442,15 +637,15 @@
         Y,
       );
 
-    // Below, on the same axis: how far the others lie above the MAP optimum
-    const near = order.filter((name) => name !== "noise");
+    // Below, on the same axis: how far the others of shift and noise lie above the MAP optimum
+    const near = order.filter((name) => name !== "noise" && name !== "true");
     const over = (name) =>
       found[name].map(([D, value], k) => [D, Math.max(value - found.map[k][1], 0)]).concat([[longest, 0]]);
     const above = (name) => Math.max(current[name].accuracy - current.map.accuracy, 0);
     const largest = Math.max(...near.flatMap((name) => [...over(name).map(([, value]) => value), above(name)]), 1e-3);
     const [low, high] = [foot + 100, foot + 28];
     const excess = (value) => low - (value / largest) * (low - high);
-    drawing.push(text(left, high - 10, "above the MAP optimum by", 'class="tick"'));
+    drawing.push(text(left, high - 10, "above the MAP optimum of shift and noise by", 'class="tick"'));
     for (const tick of ticks(0, largest, 2)) {
       drawing.push(`<path class="grid" d="M${left},${excess(tick)}H${width - right}"/>`);
       drawing.push(text(left - 6, excess(tick) + 4, tick, 'class="tick" text-anchor="end"'));
@@ -463,7 +658,6 @@
     }
     drawing.push(text((left + width) / 2, low + 30, "budget D", 'text-anchor="middle"'));
 
-    const at = X(Math.min(state.D, longest));
     drawing.push(`<path class="axis" d="M${at},${head}V${low}" style="stroke:var(--ink)"/>`);
     drawing.push(
       at > width - 70
@@ -487,16 +681,32 @@
     );
     caption(
       svg,
-      "Lines and marks are those of the list of mechanisms. The MAP optimum reaches the prior at " +
-        `D = ${fixed(ends.map, 2)}, the log-loss optimum makes the distributions equal at ${fixed(ends.log, 2)}. ` +
+      "Lines and marks are those of the list of mechanisms. The true optimum reaches the prior at " +
+        `D = ${fixed(ends.true, 2)}, that of shift and noise at ${fixed(ends.map, 2)}; the log-loss optimum makes ` +
+        `the distributions equal at ${fixed(ends.log, 2)}. ` +
         "Drag to change the budget.",
     );
+  }
+
+  // What the budget goes into: [words, a short word, ink, cost]
+  function spending({ mechanism, distortion }) {
+    const { prior } = state;
+    if (!mechanism) {
+      // Both records of a pair move as far.
+      return [0, 1].map((k) => [`moves, Y = ${k}`, String(k), INK[k], distortion / 2]);
+    }
+    const { beta0, beta1, gamma0, gamma1 } = mechanism;
+    return [
+      ["shift", "", "soft", (1 - prior) * beta0 ** 2 + prior * beta1 ** 2],
+      ["noise, Y = 0", "0", "y0", (1 - prior) * gamma0 ** 2],
+      ["noise, Y = 1", "1", "y1", prior * gamma1 ** 2],
+    ];
   }
 
   function drawBudget() {
     const svg = find("svg.budget");
     const names = Object.keys(current);
-    const { prior, D } = state;
+    const { D } = state;
     const { X, show, width, left, right } = plot(svg, 12 + 46 * names.length, [0, Math.max(D, 1e-9)], [0, 1], {
       left: 2,
       right: 2,
@@ -504,15 +714,10 @@
     const drawing = [];
     const described = [];
     names.forEach((name, row) => {
-      const { beta0, beta1, gamma0, gamma1 } = current[name].mechanism;
       const y = 4 + 46 * row;
       const shown = name === state.mechanism;
       drawing.push(text(left, y + 12, MECHANISMS[name].label, shown ? 'font-weight="bold"' : ""));
-      const parts = [
-        ["shift", "", "soft", (1 - prior) * beta0 ** 2 + prior * beta1 ** 2],
-        ["noise, Y = 0", "0", "y0", (1 - prior) * gamma0 ** 2],
-        ["noise, Y = 1", "1", "y1", prior * gamma1 ** 2],
-      ];
+      const parts = spending(current[name]);
       let from = 0;
       for (const [words, short, ink, cost] of parts) {
         const [a, b] = [X(from), X(from + cost)];
@@ -531,23 +736,29 @@
     svg.setAttribute("aria-label", `How each mechanism spends the budget of ${D}. ${described.join("; ")}.`);
     caption(
       svg,
-      `The full width is D = ${D}: what goes into the shift, and into noise for each Y. What stays empty is not used.`,
+      `The full width is D = ${D}: what goes into the shift, into noise for each Y, and into the moves of the true ` +
+        "optimum. What stays empty is not used.",
     );
   }
+
+  const moves = ({ intervals, price }) =>
+    (intervals.length ? `moves ${intervals.map(within).join(", ")}` : "moves nothing") +
+    `; price ${price === Infinity ? "∞" : fixed(price, 4)}`;
 
   function tabulate() {
     const head = ["mechanism", "accuracy", "I(Y; X̂)", "distortion", "β₀", "β₁", "γ₀", "γ₁"];
     const rows = Object.entries(MECHANISMS).map(([name, { label }]) => {
       const row = current[name];
+      const cell = (value, digits) => `<td>${fixed(value, digits)}</td>`;
       const cells = row
-        ? [
-            [row.accuracy, 4],
-            [row.information, 4],
-            [row.distortion, 2],
-            ...Object.values(row.mechanism).map((v) => [v, 3]),
-          ]
-            .map(([value, digits]) => `<td>${fixed(value, digits)}</td>`)
-            .join("")
+        ? cell(row.accuracy, 4) +
+          cell(row.information, 4) +
+          cell(row.distortion, 2) +
+          (row.mechanism
+            ? Object.values(row.mechanism)
+                .map((value) => cell(value, 3))
+                .join("")
+            : `<td colspan="4">${moves(row)}</td>`)
         : '<td colspan="7">assumes equal variances</td>';
       return `<tr${name === state.mechanism ? ' class="shown"' : ""}><th scope="row">${label}</th>${cells}</tr>`;
     });
@@ -567,6 +778,7 @@
     find(".note").classList.toggle("warning", off);
     drawBefore();
     drawAfter();
+    drawMap();
     drawTradeoff(COARSE);
     drawBudget();
     tabulate();
