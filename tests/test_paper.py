@@ -220,6 +220,28 @@ def test_rows_of_the_tables_have_the_printed_numbers_and_their_own_evidence():
     assert (REGISTER["basis"] == "training").sum() == 36
 
 
+@pytest.mark.parametrize("column", ["p_detect", "p_detect_theory", "distance"])
+def test_another_number_in_the_printed_tables_changes_the_verdict(column, monkeypatch):
+    read = paper._read
+    id = "tab4-D2"  # consistent as printed, and reproduced by training
+
+    def mutated(name):
+        rows = read(name)
+        for row in rows:
+            if (row.get("table"), row.get("D")) == ("4", "2"):
+                row[column] = f"{float(row[column]) + 0.9:.4f}"
+        return rows
+
+    def verdicts():
+        rows = paper.register().set_index("id", drop=False).loc[[id, f"{id}-learned"]].to_dict("records")
+        return [judged_as(row) for row in rows]
+
+    assert verdicts() == ["consistent as printed", "reproduced by training"]
+    monkeypatch.setattr(paper, "_read", mutated)
+    expected = "not reproduced" if column == "p_detect" else "reproduced by training"
+    assert verdicts() == ["corrected", expected]
+
+
 def test_marks_that_are_not_at_hand_are_not_said_to_be_judged():
     figures = SCORED[(SCORED["kind"] == "figure") & (SCORED["where"] != "Fig. 2")]  # the paper's source draws Figure 2
     assert len(figures) > 15

@@ -80,7 +80,8 @@ def register() -> "pd.DataFrame":
         ``statement``
             What the paper states, in our words.
         ``paper``
-            The printed number, or several with "; " between them; "true" for a sentence.
+            The printed number, or several with "; " between them; "true" for a sentence. A statement about a row of
+            Tables 2 to 5 takes its numbers from there; the file has their names, such as ``{p_detect}``.
         ``check``
             How it is checked, in words.
         ``basis``
@@ -106,7 +107,8 @@ def register() -> "pd.DataFrame":
     """
     import pandas as pd  # here, because it takes longer to import than all of the theory
 
-    return pd.DataFrame(_read("register.csv"))
+    printed = {(row["table"], row["D"]): row for row in _read("printed_tables.csv")}
+    return pd.DataFrame([_filled(row, printed) for row in _read("register.csv")])
 
 
 def judge(statement: Mapping[str, str], recorded: Mapping[str, Any], asserted: Collection[str]) -> tuple[str, str]:
@@ -188,6 +190,14 @@ def _compare(statement: Mapping[str, str], recorded: Mapping[str, Any]) -> tuple
         for number, digits, text in zip(numbers, printed, allowed, strict=True)
     )
     return holds, "; ".join(f"{number:.6g}" for number in numbers)
+
+
+def _filled(statement: dict, printed: dict) -> dict:
+    """Return a row of the register; where it is about a row of Tables 2 to 5, with the numbers printed there."""
+    about = re.match(r"Table ([2-5]), D=(\d)", statement["where"])
+    if about is None:
+        return statement
+    return {column: text.format_map(printed[about.groups()]) for column, text in statement.items()}
 
 
 def _recorded(recorded: Mapping[str, Any], evidence: str) -> float:
