@@ -110,7 +110,7 @@ def test_every_item_has_its_row_and_its_address(site):
         "paper-equation-26": scored["where"].str.contains("Eqs. 25-28"),
     }.items():
         count = scored[mask]["verdict"].value_counts()
-        text = ", ".join(f"{count[word]} {word}" for word in ("reproduced", "corrected") if word in count)
+        text = ", ".join(f"{count[word]} {word}" for word in paper.SCORED if word in count)
         cell = rows[row].select_one("td:nth-of-type(4)")
         assert cell.get_text().startswith(text), row
         links = [link["href"] for link in cell.select("a")]

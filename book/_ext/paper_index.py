@@ -16,6 +16,8 @@ from sphinx.application import Sphinx
 from sphinx.domains.std import StandardDomain
 from sphinx.util.docutils import SphinxDirective
 
+from gaplib.book import paper
+
 Row = dict[str, str]
 
 BOOK = Path(__file__).resolve().parent.parent
@@ -97,10 +99,7 @@ def verdict(statements: list[Row], told: dict[tuple[str, str], list[str]]) -> st
     """
     if not statements:
         return "nothing to check"
-    count = {
-        word: sum(statement["verdict"] == word for statement in statements)
-        for word in ("reproduced", "corrected", "not reproduced")
-    }
+    count = {word: sum(statement["verdict"] == word for statement in statements) for word in paper.SCORED}
     text = ", ".join(f"{number} {word}" for word, number in count.items() if number)
     cell = f'<a href="../notebooks/14_scorecard.html#{statements[0]["id"]}">{text}</a>'
     errata = errata_of(statements)

@@ -7,6 +7,8 @@ from statistics import mean
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from gaplib.book import paper
+
 DATA = Path(__file__).resolve().parent.parent / "data"
 
 
@@ -16,13 +18,10 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def verdicts() -> dict[str, int | str]:
-    """Return how many statements of the paper were scored, and how many got which verdict."""
+def verdicts() -> dict[str, str]:
+    """Return in one sentence how many statements of the paper got which verdict."""
     (row,) = (row for row in read("summary.csv") if row["part of the paper"] == "all")
-    counts = {name.replace(" ", "_"): int(count) for name, count in row.items() if count.isdigit()}
-    left_open = counts["not_reproduced"]
-    words = {0: "none was", 1: "1 was"}.get(left_open, f"{left_open} were")
-    return {**counts, "scored": sum(counts.values()), "left_open": f"{words} left open"}
+    return {"headline": paper.headline({verdict: int(row[verdict]) for verdict in paper.SCORED})}
 
 
 def excess() -> dict[str, int | str]:

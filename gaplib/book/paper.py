@@ -1,8 +1,10 @@
 """What the paper prints and claims, as data."""
 
 import csv
+import re
+from collections.abc import Callable, Collection, Mapping
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gaplib import _checks
 from gaplib.models import GaussianMixture
@@ -18,6 +20,19 @@ DATASETS = {
     4: GaussianMixture(prior=0.75, mu=3, var0=4, var1=1),
 }
 
+# What a statement rests on: its verdict if the evidence bears it out, and if it does not.
+VERDICTS = {
+    "theory": ("derived", "corrected"),
+    "print": ("consistent as printed", "corrected"),
+    "training": ("reproduced by training", "not reproduced"),
+    "run": ("seen in our runs", "not reproduced"),
+}
+# Every verdict once, those that speak for the paper first.
+SCORED = tuple(dict.fromkeys(pair[side] for side in (0, 1) for pair in VERDICTS.values()))
+CITED, OPEN = "cited", "no verdict"
+
+# How far our number less the printed one speaks against the statement.
+_EXCESS: dict[str, Callable[[float], float]] = {"equals": abs, "at most": lambda d: d, "at least": lambda d: -d}
 _INTEGERS = ("table", "dataset", "D")
 
 
@@ -54,8 +69,8 @@ def register() -> "pd.DataFrame":
     Returns
     -------
     pandas.DataFrame
-        One row a statement, all columns text; empty where a column does not apply. The verdicts are computed by the
-        scorecard chapter, and are no part of the register.
+        One row a statement, all columns text; empty where a column does not apply. The verdicts are no part of the
+        register: `judge` computes them, in the scorecard chapter.
 
         ``id``
             A short name that stays.
@@ -64,15 +79,24 @@ def register() -> "pd.DataFrame":
             paper only cites are of the kind ``cited``; they have a ``reference`` and are not scored.
         ``statement``
             What the paper states, in our words.
-        ``check``, ``notebook``, ``evidence``, ``relation``, ``tolerance``, ``otherwise``
-            How it is checked, by which notebook, with which of its claims or recorded numbers; whether that supports
-            or refutes the statement, or how the number is to compare with the printed one (``equals``, ``at most``,
-            ``at least``), within which tolerance (half a unit of the last printed digit if empty), and what the
-            verdict is if it does not.
         ``paper``
-            The printed number.
+            The printed number, or several with "; " between them; "true" for a sentence. A statement about a row of
+            Tables 2 to 5 takes its numbers from there; the file has their names, such as ``{p_detect}``.
+        ``check``
+            How it is checked, in words.
+        ``basis``
+            What that rests on, which decides how the verdict is called, see `VERDICTS`: ``theory``, a derivation or an
+            exact computation; ``print``, a comparison of printed numbers with each other and with theory; ``training``,
+            our trained mechanism beside a printed number; ``run``, our runs beside words, or beside a figure that is
+            not at hand.
+        ``notebook``, ``evidence``, ``relation``, ``tolerance``
+            Which notebook has the evidence; which of its claims it is, or which of its recorded numbers, as many as
+            are printed; whether the claim ``supports`` or ``refutes`` the statement, or how the numbers are to compare
+            with the printed ones (``equals``, ``at most``, ``at least``); within which tolerance, one for all or one
+            each: a number, a multiple of a recorded number such as ``3 name[key]``, or half a unit of the last printed
+            digit if empty.
         ``note``
-            Of a statement that does not hold as it stands: what is right instead.
+            What is right instead, if the statement does not hold; "Read ...", where it depends on the reading.
         ``erratum``
             The entry of the errata page that treats it.
 
@@ -83,7 +107,113 @@ def register() -> "pd.DataFrame":
     """
     import pandas as pd  # here, because it takes longer to import than all of the theory
 
-    return pd.DataFrame(_read("register.csv"))
+    printed = {(row["table"], row["D"]): row for row in _read("printed_tables.csv")}
+    return pd.DataFrame([_filled(row, printed) for row in _read("register.csv")])
+
+
+def judge(statement: Mapping[str, str], recorded: Mapping[str, Any], asserted: Collection[str]) -> tuple[str, str]:
+    """Return the verdict on a statement of the register, and what the book has in place of the printed number.
+
+    Parameters
+    ----------
+    statement : mapping
+        A row of the register: column to text.
+    recorded : mapping
+        What its notebook recorded, name to value.
+    asserted : collection of str
+        The claims that its notebook asserted.
+
+    Returns
+    -------
+    verdict : str
+        One of `SCORED`; ``cited`` for what the paper only cites; ``no verdict`` if the notebook neither asserts nor
+        records the evidence.
+    ours : str
+        "true" or "false" for a sentence, the recorded numbers otherwise; empty without a verdict.
+
+    Raises
+    ------
+    ValueError
+        If `statement` has a basis or a relation that there is not, or not as many numbers as the paper prints.
+    """
+    if statement["kind"] == "cited":
+        return CITED, ""
+    basis, relation, evidence = (statement[column] for column in ("basis", "relation", "evidence"))
+    if basis not in VERDICTS:
+        raise ValueError(f"statement must have one of the bases {', '.join(VERDICTS)}, got {basis!r}")
+    if relation in ("supports", "refutes"):
+        if evidence not in asserted:
+            return OPEN, ""
+        holds, ours = relation == "supports", "true" if relation == "supports" else "false"
+    elif relation in _EXCESS:
+        try:
+            holds, ours = _compare(statement, recorded)
+        except (LookupError, TypeError):  # a name, a key or a place that the notebook did not record
+            return OPEN, ""
+    else:
+        relations = ", ".join(["supports", "refutes", *_EXCESS])
+        raise ValueError(f"statement must have one of the relations {relations}, got {relation!r}")
+    return VERDICTS[basis][not holds], ours
+
+
+def headline(counts: Mapping[str, int]) -> str:
+    """Return in one sentence how many statements of the paper got which verdict.
+
+    Parameters
+    ----------
+    counts : mapping
+        Verdict to number, for each of `SCORED`.
+
+    Returns
+    -------
+    str
+        The sentence, each verdict counted apart.
+    """
+    parts = [f"{counts[verdict]} {'is' if counts[verdict] == 1 else 'are'} {verdict}" for verdict in SCORED]
+    total = sum(counts[verdict] for verdict in SCORED)
+    return f"Of {total} statements of the paper that can be checked, {', '.join(parts[:-1])} and {parts[-1]}."
+
+
+def _compare(statement: Mapping[str, str], recorded: Mapping[str, Any]) -> tuple[bool, str]:
+    """Return whether all recorded numbers are within their tolerances of the printed ones, and the recorded ones."""
+    printed, names, allowed = (statement[column].split("; ") for column in ("paper", "evidence", "tolerance"))
+    if len(allowed) == 1:
+        allowed *= len(printed)
+    if not len(printed) == len(names) == len(allowed):
+        raise ValueError(
+            f"statement must have evidence and a tolerance for each of {len(printed)} printed numbers, got "
+            f"{statement['evidence']!r} and {statement['tolerance']!r}"
+        )
+    excess, numbers = _EXCESS[statement["relation"]], [_recorded(recorded, name) for name in names]
+    holds = all(
+        excess(number - float(digits)) <= _tolerance(text, digits, recorded)
+        for number, digits, text in zip(numbers, printed, allowed, strict=True)
+    )
+    return holds, "; ".join(f"{number:.6g}" for number in numbers)
+
+
+def _filled(statement: dict, printed: dict) -> dict:
+    """Return a row of the register; where it is about a row of Tables 2 to 5, with the numbers printed there."""
+    about = re.match(r"Table ([2-5]), D=(\d)", statement["where"])
+    if about is None:
+        return statement
+    return {column: text.format_map(printed[about.groups()]) for column, text in statement.items()}
+
+
+def _recorded(recorded: Mapping[str, Any], evidence: str) -> float:
+    """Return the recorded number that the evidence names, such as name[key][0]."""
+    value: Any = recorded
+    for key in re.findall(r"[^\[\]]+", evidence):
+        value = value[int(key) if isinstance(value, list) else key]
+    return float(value)
+
+
+def _tolerance(text: str, printed: str, recorded: Mapping[str, Any]) -> float:
+    """Return how far a number may be from a printed one."""
+    if not text:
+        return 0.5 * 10.0 ** -len(printed.partition(".")[2]) * (1 + 1e-9)
+    factor, _, name = text.partition(" ")
+    return float(factor) * (_recorded(recorded, name) if name else 1)
 
 
 def _read(name: str) -> list[dict]:
