@@ -6,16 +6,15 @@ from numpy.typing import ArrayLike
 
 from gaplib import _checks
 
+# The probability, at most, that a claim which is true fails by sampling, for all of its comparisons together.
 LEVEL = 1e-3
-"""The probability, at most, that a claim which is true fails by sampling, for all of its comparisons together."""
-
 _MOST = 10**9
 
 
 def standard_errors(comparisons: int) -> float:
     """Return by how many standard errors the worst of so many normal numbers may be off.
 
-    All of them stay within it with a probability of at least ``1 - LEVEL``, however they depend on each other.
+    All of them stay within it with a probability of at least ``1 - LEVEL``, .999, however they depend on each other.
 
     Parameters
     ----------
