@@ -208,6 +208,8 @@ GOOD = {
     "book.notebook.claim": dict(statement="so it is", holds=True),
     **{f"book.chapters.{name}": dict(notebook="03_binary_pdd") for name in ("find", "results", "claims")},
     "book.paper.table": dict(n=2),
+    "book.sampling.p_value": dict(shares=[0.5, 0.75], probabilities=[0.5, 0.5], records=100),
+    "book.sampling.standard_errors": dict(comparisons=10),
     "training.AugmentedLagrangian": dict(first=1, last=3, rate=0.01),
     "training.Penalty": dict(first=0.1, last=1),
     "training.NetworkAdversary": dict(width=16),

@@ -24,8 +24,9 @@ MEMORIES = (0.9, 0.99)
 # compiler would take a second for each.
 UNROLLED = 5
 
-# Of the adversary's beliefs, at most. Only records within about 1/alpha of even odds pull at the privatizer; at orders
-# beyond this one a minibatch has hardly any, and the optimum hardly moves.
+# Of the adversary's beliefs in the privatizer's turn, at most. Only records within about 1/alpha of even odds pull at
+# the privatizer. At order 64 the noise of a minibatch is as large as their pull and at 1000 four times as large, while
+# the optimum hardly moves any more. Chapter 13 of the book trains without this limit and ends far off.
 LARGEST_TILT = 64.0
 
 
