@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections import Counter
 from functools import cache
 from urllib.parse import unquote, urlsplit
 
@@ -64,9 +65,9 @@ def test_every_page_is_in_the_table_of_contents():
     assert sorted(PAGES) == sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in found)
 
 
-@pytest.mark.parametrize("name", ["extra/mathjax", "reveal"])
+@pytest.mark.parametrize("name", ["book/extra/mathjax", "book/reveal", "tests/axe"])
 def test_what_is_vendored_is_the_recorded_one(name):
-    folder = ROOT / "book" / name
+    folder = ROOT / name
     recorded = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
     present = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
     assert set(present) == set(recorded) | {"README.md", "SHA256SUMS"}
@@ -123,6 +124,13 @@ def test_no_internal_link_is_broken(built_site, address):
                     problems.append(f"{page.name}: {reason}")
     assert seen > 500
     assert problems == []
+
+
+@pytest.mark.slow
+def test_no_id_of_a_page_repeats(site):
+    for page in pages(site):
+        ids = [tag["id"] for tag in soup(page).find_all(id=True)]
+        assert [name for name, times in Counter(ids).items() if times > 1] == [], page.name
 
 
 @pytest.mark.slow

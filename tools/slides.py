@@ -1,6 +1,6 @@
 """Make the slides of the course, a deck for each session of the guide.
 
-python tools/slides.py    writes the decks and what they need into _build/slides, which is emptied first
+python tools/slides.py    writes the decks and what they need into _build/slides, in place of earlier ones
 
 The guide, book/teaching.md, lists the chapters of a session. The notebooks say what goes on a slide: a cell with the
 slide type Slide begins one, a cell with the type `-` continues it, and a cell without a type is left out.
@@ -9,11 +9,13 @@ slide type Slide begins one, a cell with the type `-` continues it, and a cell w
 import argparse
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
+import outputs
 from nbconvert import SlidesExporter
 from pybtex.database import Entry, parse_file
 
@@ -197,26 +199,32 @@ def last_slide(session: Session) -> str:
 
 
 def write(out: Path) -> list[Path]:
-    """Write all decks and what they need into the folder `out`, which is emptied first, and return their paths."""
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+    """Write all decks and what they need into the folder `out`, and return their paths.
+
+    Raises `FileExistsError` if the folder has files that are no earlier decks.
+    """
     exporter = SlidesExporter(template_file="slides.html.j2", extra_template_paths=[str(ROOT / "tools")])
-    paths = []
-    for session in sessions():
-        page, _ = exporter.from_notebook_node(deck(session))
-        paths.append(out / f"session_{session.number}.html")
-        paths[-1].write_text(page)
-    shutil.copytree(ROOT / "book" / "extra" / "mathjax", out / "mathjax")
-    shutil.copytree(ROOT / "book" / "reveal", out / "reveal")
-    shutil.copy(ROOT / "tools" / "slides.css", out)
-    return paths
+    with outputs.new_version(out, "slides") as folder:
+        names = [f"session_{session.number}.html" for session in sessions()]
+        for name, session in zip(names, sessions(), strict=True):
+            page, _ = exporter.from_notebook_node(deck(session))
+            (folder / name).write_text(page, encoding="utf-8")
+        shutil.copytree(ROOT / "book" / "extra" / "mathjax", folder / "mathjax")
+        shutil.copytree(ROOT / "book" / "reveal", folder / "reveal")
+        shutil.copy(ROOT / "tools" / "slides.css", folder)
+    return [out / name for name in names]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "slides", help="this folder is emptied first")
-    for path in write(parser.parse_args().out):
-        print(path)
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "_build" / "slides", help="a new or empty folder, or one of earlier slides"
+    )
+    try:
+        paths = write(parser.parse_args().out)
+    except OSError as error:
+        sys.exit(f"The slides were not made: {error}")
+    print(*paths, sep="\n")
 
 
 if __name__ == "__main__":
