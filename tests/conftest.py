@@ -10,7 +10,7 @@ import build_pdf
 import pytest
 from browsing import watch
 from playwright.sync_api import sync_playwright
-from site_builder import BASEURL, ROOT, run_site
+from site_builder import BASEURL, ROOT, TYPED, run_site
 
 # Where the chapters lie is told, here as by the tools.
 os.environ["GAPLIB_CHAPTERS"] = str(ROOT / "notebooks")
@@ -30,7 +30,9 @@ def built_site(tmp_path_factory, worker_id):
             fcntl.flock(lock, fcntl.LOCK_EX)  # who comes second waits, and finds it built
             log = out / "log"
             if not log.exists():
-                result = run_site("--out", out, "--url", address, "--baseurl", BASEURL if address else "")
+                result = run_site(
+                    "--out", out, "--url", TYPED if address else "", "--baseurl", BASEURL if address else ""
+                )
                 log.write_text(f"{result.returncode}\n{result.stdout}")
         status, messages = log.read_text().split("\n", 1)
         assert status == "0", messages
@@ -99,3 +101,19 @@ def open_site(browser, addresses):
     yield open_tab
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def foreign():
+    """Another server on this machine: the addresses that lead there, and the requests that it gets."""
+    asked = []
+
+    class Listening(Silent):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Listening) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield [f"{host}:{server.server_port}" for host in ("127.0.0.1", "localhost")], asked
+        server.shutdown()
