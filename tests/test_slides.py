@@ -127,7 +127,7 @@ POINTING = (
 CELL = (
     r"(?i)\b(?:the|this|next|last|first|previous|following|same) cell\b(?! \$)|\bcells? (?:below|above|after|before)\b"
 )
-NOTES = r'(?s)<aside class="notes">.*?</aside>'
+NOTES = r'<aside class="notes">[\s\S]*?</aside>'
 
 
 def text_of(cell):

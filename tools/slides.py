@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,6 +109,7 @@ def parts(table: str, additions: list[dict]) -> Iterator[Part]:
         begin += int(minutes)
 
 
+@cache
 def notebook(stem: str) -> nbformat.NotebookNode:
     """Read a chapter."""
     return nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4)
@@ -124,6 +126,7 @@ def exercises(stem: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^:::\{exercise\} (.+) · ★+ (\w+)\n:label: (\S+)", prose, re.MULTILINE)
 
 
+@cache
 def names() -> dict[str, str]:
     """Return what a slide calls the things that a page links to: works, chapters, theorems, exercises."""
     found = {key: f"({author_and_year(work)})" for key, work in works().items()}
