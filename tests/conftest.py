@@ -16,6 +16,9 @@ from site_builder import BASEURL, ROOT, TYPED, run_site
 os.environ["GAPLIB_CHAPTERS"] = str(ROOT / "notebooks")
 
 
+NAVIGATION_TIMEOUT = 120_000  # milliseconds: on a machine that does other work too, setting a page takes its time
+
+
 @pytest.fixture(scope="session")
 def built_site(tmp_path_factory, worker_id):
     """A function from the address of a repository, or none, to the folder of the strictly built site."""
@@ -90,6 +93,7 @@ def open_site(browser, addresses):
         context = browser.new_context(**options)
         contexts.append(context)
         home = addresses[way]
+        context.set_default_navigation_timeout(NAVIGATION_TIMEOUT)
         build_pdf.keep_to(context, home)
         tab = context.new_page()
         problems = watch(tab)  # what was blocked has failed
