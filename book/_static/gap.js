@@ -105,8 +105,12 @@ function letDownload() {
 
 document.addEventListener("DOMContentLoaded", () => {
   letDownload();
-  // What is seen on the search button, "Search Ctrl+K", is its name; the theme says a part of it.
+  // A name contains what is seen: on the search button "Search Ctrl+K", on the other an icon called after the mode.
   document.querySelectorAll("button.search-button-field").forEach((button) => button.removeAttribute("aria-label"));
+  for (const button of document.querySelectorAll("button.theme-switch-button")) {
+    const modes = [...button.querySelectorAll("[data-mode]")].map((icon) => icon.title || icon.textContent.trim());
+    button.setAttribute("aria-label", `${button.getAttribute("aria-label")}: ${modes.join(", ")}`);
+  }
 
   // Roles that are out of date or out of place: the works of the bibliography, and the logo outside of any landmark.
   document.querySelectorAll("[role=doc-biblioentry]").forEach((work) => work.setAttribute("role", "listitem"));
