@@ -1,6 +1,7 @@
 """What the tools write: over nothing that they did not make, and through no symbolic link."""
 
 import shutil
+from pathlib import Path
 
 import assignments
 import build_pdf
@@ -47,6 +48,16 @@ def test_a_new_version_takes_the_place_of_the_old_one(tmp_path):
     make(out, {"one": "5"})
     assert texts(out) == {"one": "5", "notes": "a reader's"}
     assert [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", [".", "in/.."])
+def test_the_folder_may_be_where_one_is(tmp_path, monkeypatch, name):
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    for text in "12":
+        make(Path(name), {"one": text})
+    assert texts(tmp_path) == {"out/one": "2"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_what_fails_leaves_the_old_version(tmp_path):

@@ -98,6 +98,7 @@ def new_version(folder: Path, tool: str) -> Iterator[Path]:
     FileExistsError
         As by `made`, at once; afterwards if a new file is called like one that the tool did not make.
     """
+    folder = Path(os.path.abspath(folder))  # of "." neither name nor parent is known
     old = made(folder, tool)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as temporary:
