@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 SCRIPT = "search_excerpts.js"
 
@@ -14,7 +15,7 @@ def add_script(app: Sphinx, pagename: str, templatename: str, context: dict[str,
         app.add_js_file(SCRIPT, loading_method="defer")  # after Sphinx's own script
 
 
-def add_folder(app: Sphinx, config: Any) -> None:
+def add_folder(app: Sphinx, config: Config) -> None:
     """Let the script, which stands beside this file, be copied into the site."""
     config.html_static_path = [*config.html_static_path, str(Path(__file__).with_name(SCRIPT))]
 
