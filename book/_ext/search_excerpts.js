@@ -16,7 +16,8 @@ function readPage(html, anchor) {
     formulas.push(formula.textContent);
   });
   const article = page.querySelector("article");
-  const content = (anchor && article?.querySelector(anchor)) || article;
+  const found = anchor ? article?.querySelector(anchor) : null;
+  const content = (found?.matches("dt") ? found.nextElementSibling : found) || article; // of a term, what it means
   content?.querySelectorAll(NO_PROSE).forEach((part) => part.remove());
   return { text: content ? content.textContent.replace(/\s+/g, " ").trim() : "", formulas };
 }
