@@ -12,6 +12,9 @@ INSPECT = r"""
     problems.push(`page is ${document.documentElement.scrollWidth} px wide`);
   }
 
+  const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+  complain("id repeats", ids.filter((id, place) => ids.indexOf(id) < place));
+
   complain("mathematics error", all("mjx-merror, [data-mjx-error]").map((e) => e.textContent));
   complain("not typeset", all(".math").filter((e) => !e.querySelector("mjx-container")).map((e) => e.textContent));
   const outOfReach = (e) => e.scrollWidth > e.clientWidth + 1 && /hidden|clip/.test(getComputedStyle(e).overflowX);

@@ -3,6 +3,7 @@
 from project import ROOT, python
 
 ADDRESS = "https://github.com/example/gap"
+TYPED = "git@GitHub.com:example/gap.git"  # the same, as one may copy it
 BASEURL = "https://example.org/gap"  # where the site would stand
 
 

@@ -1,7 +1,11 @@
 """The site as a reader sees it: every page in a real browser, by http and by file, light and dark, wide and narrow."""
 
+import re
+from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
+import build_pdf
 import pytest
 from browsing import INSPECT, pages_of, visit
 from bs4 import BeautifulSoup
@@ -60,14 +64,18 @@ def test_front_page_is_where_the_folder_opens(open_site):
         tab.wait_for_url(home + "book/index.html")
 
 
-def test_notebook_is_downloaded_not_shown(open_site, site):
-    tab, home, _ = open_site("http")
-    for path in sorted((site / "_sources" / "notebooks").glob("*.ipynb")):
-        visit(tab, f"{home}notebooks/{path.stem}.html")
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_the_source_of_a_page_is_downloaded_not_shown(open_site, site, way):
+    tab, home, problems = open_site(way)
+    sources = site / "_sources"
+    for path in sorted([*(sources / "notebooks").glob("*.ipynb"), sources / "book" / "teaching.md"]):
+        tab.goto(f"{home}{path.relative_to(sources).with_suffix('.html')}")
         tab.locator(".dropdown-download-buttons > button").click()
         with tab.expect_download() as download:
             tab.locator("a.btn-download-source-button").click()
         assert download.value.suggested_filename == path.name
+        assert Path(download.value.path()).read_bytes() == path.read_bytes()
+        assert tab.url.endswith(".html") and problems == []
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
@@ -75,6 +83,29 @@ def test_search_finds_a_page(open_site, way):
     tab, home, _ = open_site(way)
     tab.goto(home + "search.html?q=distortion")
     tab.wait_for_selector("#search-results li a")
+
+
+# Words of prose, of headings, of formulas and of code, and some that are on no page.
+QUERIES = "distortion, mutual information, posterior, saturation, prior, threshold, noise, Theorem 2, min, xhat, kernel"
+
+
+def test_excerpts_of_search_results_are_readable(open_site):
+    tab, home, problems = open_site("http")
+    seen = typeset = 0
+    for query in QUERIES.split(", "):
+        tab.goto(f"{home}search.html?q={quote(query)}")
+        tab.wait_for_function("/^Search finished/.test(document.querySelector('.search-summary')?.innerText)")
+        tab.wait_for_load_state("networkidle")
+        tab.wait_for_function("[...document.querySelectorAll('p.context .math')].every((e) => e.children.length)")
+        # The TeX of what was set is in MathJax, no longer in the text.
+        texts = tab.locator("p.context").evaluate_all("(all) => all.map((e) => e.textContent)")
+        assert [text for text in texts if re.search(r"\\|\$|[\ue000-\uf8ff]", text)] == []
+        assert tab.locator("p.context mjx-merror").count() == 0
+        assert all(len(text) > 20 for text in texts)
+        seen += len(texts)
+        typeset += tab.locator("p.context .math").count()
+    assert seen > 100 and typeset > 100
+    assert problems == []
 
 
 def proofs(site):
@@ -217,3 +248,38 @@ def test_a_phone_has_menu_and_contents(open_site):
     tab.locator(".bd-sidebar-secondary a[href='#exercises'], dialog a[href='#exercises']").first.click()
     tab.wait_for_url("**/04_binary_pdi.html#exercises")
     assert problems == []
+
+
+# Other hosts
+
+
+def test_requests_to_other_hosts_are_blocked_and_told(open_site, foreign):
+    hosts, asked = foreign
+    for way in ("http", "file"):
+        tab, home, problems = open_site(way)
+        tab.goto(home + "book/howto.html")
+        for host in hosts:
+            tab.evaluate("(url) => new Image().src = url", f"http://{host}/image.png")
+            tab.evaluate("(url) => fetch(url, { mode: 'no-cors' }).catch(() => {})", f"http://{host}/fetched")
+            for name in ("image.png", "fetched"):
+                assert f"failed: http://{host}/{name}" in problems
+    assert asked == []
+
+
+def test_the_browser_itself_knows_no_other_host(browser, foreign):
+    (by_number, by_name), asked = foreign
+    tab = browser.new_page()
+    for host, comes in ((by_name, []), (by_number, ["/here"])):  # without the list of a test, and by what no list sees
+        tab.evaluate("(url) => fetch(url, { mode: 'no-cors' }).catch(() => {})", f"http://{host}/here")
+        tab.evaluate("(url) => new Promise((done) => (new WebSocket(url).onerror = done))", f"ws://{host}/here")
+        assert sorted(set(asked)) == comes
+    tab.close()
+
+
+def test_the_browser_has_no_sandbox_for_root_only(monkeypatch):
+    started = []
+    playwright = SimpleNamespace(chromium=SimpleNamespace(launch=lambda **options: started.append(options["args"])))
+    for user in (0, 1000):
+        monkeypatch.setattr("os.geteuid", lambda user=user: user)
+        build_pdf.launch(playwright, "chromium")
+    assert ["--no-sandbox" in arguments for arguments in started] == [True, False]

@@ -151,6 +151,16 @@ def test_links_between_chapters_work(pdf):
     assert inner > 300
 
 
+@pytest.mark.slow
+def test_printing_asks_no_host(browser, foreign, tmp_path):
+    hosts, asked = foreign
+    for host in hosts:
+        image = f"<img src='http://{host}/far.png'>"
+        with pytest.raises(RuntimeError, match=f"requests http://{host}/far.png"):
+            build_pdf.printed(browser, QUIET + image, tmp_path / "page.html")
+    assert asked == []
+
+
 QUIET = "<script>MathJax = {startup: {promise: Promise.resolve()}}</script>"
 
 

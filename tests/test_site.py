@@ -4,16 +4,20 @@ import hashlib
 import json
 import re
 import shutil
+import sys
+from collections import Counter
 from functools import cache
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import addresses
 import jupyter_book.config
 import nbformat
 import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from project import ROOT
+from project import ROOT, run
 from site_builder import ADDRESS, BASEURL, run_site
 
 from gaplib.book import paper
@@ -66,9 +70,9 @@ def test_every_page_is_in_the_table_of_contents():
     assert sorted(PAGES) == sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in found)
 
 
-@pytest.mark.parametrize("name", ["extra/mathjax", "reveal"])
+@pytest.mark.parametrize("name", ["book/extra/mathjax", "book/reveal", "tests/axe"])
 def test_what_is_vendored_is_the_recorded_one(name):
-    folder = ROOT / "book" / name
+    folder = ROOT / name
     recorded = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
     present = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
     assert set(present) == set(recorded) | {"README.md", "SHA256SUMS"}
@@ -128,6 +132,13 @@ def test_no_internal_link_is_broken(built_site, address):
 
 
 @pytest.mark.slow
+def test_no_id_of_a_page_repeats(site):
+    for page in pages(site):
+        ids = [tag["id"] for tag in soup(page).find_all(id=True)]
+        assert [name for name, times in Counter(ids).items() if times > 1] == [], page.name
+
+
+@pytest.mark.slow
 @ADDRESSES
 def test_every_asset_is_local(built_site, address):
     html = built_site(address)
@@ -165,7 +176,7 @@ def test_every_notebook_can_be_downloaded(built_site, address, notebook):
 
 def public_links(page):
     """Links to the repository, or to a service that runs it."""
-    hosts = {"github.com", "mybinder.org", "colab.research.google.com"}
+    hosts = {"github.com", "gitlab.com", "mybinder.org", "colab.research.google.com"}
     return {tag["href"] for tag in soup(page).find_all("a", href=True) if urlsplit(tag["href"]).netloc in hosts}
 
 
@@ -188,6 +199,121 @@ def test_with_an_address_every_button_points_to_it(built_site):
     assert ADDRESS in links
     assert f"{ADDRESS}/blob/main/book/notation.md?plain=1" in links
     assert any(link.startswith(f"{ADDRESS}/issues/new?") for link in links)
+
+
+@pytest.mark.slow
+def test_with_an_address_on_gitlab_there_is_no_colab(tmp_path):
+    small_book(tmp_path, "")
+    result = run_site("--source", tmp_path, "--url", "https://gitlab.com/example/gap.git/")
+    assert result.returncode == 0, result.stdout
+    assert public_links(tmp_path / "_build" / "html" / "notebooks" / "one.html") == {
+        "https://mybinder.org/v2/gl/example%2Fgap/main?urlpath=lab/tree/notebooks/one.ipynb",
+        "https://gitlab.com/example/gap",
+        "https://gitlab.com/example/gap/-/blob/main/notebooks/one.ipynb?plain=1",
+        "https://gitlab.com/example/gap/-/issues/new?issue[title]=Issue%20on%20page%20%2Fnotebooks/one.html"
+        "&issue[description]=Your%20issue%20content%20here.",
+    }
+
+
+REPOSITORIES = {
+    "": None,
+    "https://github.com/Owner/name": "https://github.com/Owner/name",
+    "https://github.com/Owner/name/": "https://github.com/Owner/name",
+    "http://www.GitHub.com/Owner/name.git": "https://github.com/Owner/name",
+    "HTTPS://GITHUB.COM/Owner/name.git/": "https://github.com/Owner/name",
+    "github.com/Owner/name": "https://github.com/Owner/name",
+    "git@github.com:Owner/name.git": "https://github.com/Owner/name",
+    "git@github.com:/Owner/name": "https://github.com/Owner/name",
+    "ssh://git@github.com/Owner/name.git": "https://github.com/Owner/name",
+    "ssh://git@ssh.github.com:443/Owner/name.git": "https://github.com/Owner/name",
+    "git+ssh://git@github.com/Owner/name": "https://github.com/Owner/name",
+    "https://user:secret@github.com/Owner/name.git": "https://github.com/Owner/name",
+    "https://github.com/Owner/.github": "https://github.com/Owner/.github",
+    "https://github.com/Owner/a.b-c_d.git": "https://github.com/Owner/a.b-c_d",
+    "git@gitlab.com:Owner/name.git": "https://gitlab.com/Owner/name",
+}
+
+
+@pytest.mark.parametrize("typed", REPOSITORIES)
+def test_an_address_of_a_repository_may_have_any_form_of_git(typed):
+    assert addresses.repository(typed) == (REPOSITORIES[typed] or "")
+
+
+NO_REPOSITORIES = [
+    "https://bitbucket.org/owner/name",
+    "git@bitbucket.org:owner/name.git",
+    "https://gitlab.example.org/owner/name",
+    "https://github.com.example.org/owner/name",
+    "https://github.com/owner",
+    "https://github.com/owner/.git",
+    "https://github.com/owner/..",
+    "https://github.com/owner/name/tree/main",
+    "https://gitlab.com/group/group/name",
+    "https://github.com/owner/name?tab=readme",
+    "ftp://github.com/owner/name",
+    "owner/name",
+    " ",
+    5,
+]
+
+
+@pytest.mark.parametrize("value", NO_REPOSITORIES)
+def test_another_address_of_a_repository_is_refused(value):
+    with pytest.raises(
+        ValueError, match=r"repository\.url .* must be empty, or .* https://github\.com/OWNER/NAME"
+    ) as error:
+        addresses.repository(value)
+    assert str(error.value).endswith(f"got {value!r}")
+
+
+def test_the_address_of_the_site_is_that_of_a_folder():
+    assert [addresses.site(value) for value in (None, "")] == ["", ""]
+    for value in ("https://example.org", "http://localhost:8000/a/b", "HTTPS://Example.org/gap/"):
+        assert addresses.site(value) == value.rstrip("/") + "/"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "example.org/gap",
+        "//example.org/gap",
+        "/gap/",
+        "https://",
+        "https:example.org",
+        "ftp://example.org/",
+        "file:///gap/",
+        "https://example.org/gap/index.html",
+        "https://example.org/?page=1",
+        "https://example.org/#gap",
+        "https://example org/",
+        " ",
+        True,
+    ],
+)
+def test_another_address_of_the_site_is_refused(value):
+    with pytest.raises(ValueError, match=r"html\.baseurl .* must be empty, or .* https://example\.org/gap/") as error:
+        addresses.site(value)
+    assert str(error.value).endswith(f"got {value!r}")
+
+
+@pytest.mark.parametrize(
+    ("option", "setting"), [("--url", "repository.url"), ("--baseurl", "html.baseurl")], ids=["repository", "site"]
+)
+def test_the_tool_refuses_an_address_in_one_sentence(tmp_path, option, setting):
+    result = run_site("--out", tmp_path, option, "here")
+    assert result.returncode == 1
+    assert re.fullmatch(rf"The site was not built: {setting} in _config\.yml .+, got 'here'\n", result.stdout)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_jupyter_book_alone_names_the_setting_too(tmp_path):
+    small_book(tmp_path, "")
+    config = (tmp_path / "_config.yml").read_text()
+    (tmp_path / "_config.yml").write_text(config.replace('baseurl: ""', "baseurl: here"))
+    result = run(Path(sys.executable).with_name("jupyter-book"), "build", tmp_path, "--path-output", tmp_path / "out")
+    assert result.returncode != 0
+    assert "html.baseurl in _config.yml must be empty" in result.stdout
 
 
 # What other programs read of a page

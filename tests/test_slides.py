@@ -3,6 +3,7 @@
 import itertools
 import re
 
+import build_pdf
 import notebooks as notebook_tool
 import pytest
 import slides as tool
@@ -116,24 +117,104 @@ def test_every_chapter_has_its_quick_questions_and_figures_on_slides():
         assert text.count("<figure>") >= 2 * len(session.chapters)
 
 
-# Words that point to what a cell of code shows; this must then be on the same slide or on the next one.
-POINTING = r"(?i)\b(?:the|next) (?:cell|picture|figure|drawing)\b|\b(?:cell|drawing|table) below\b|lines of the table"
+# Words that point to what a cell of code shows; this must then be on the same slide or on the next one. A cell of a
+# matrix has its place behind it.
+POINTING = (
+    r"(?i)\b(?:the|next) (?:picture|figure|drawing|cell\b(?! \$))|\b(?:cell|drawing|table) below\b|lines of the table"
+    r"|\bthe program (?:draws|lists|prints|takes|tries)\b"
+)
+# What only a notebook has, and no slide.
+CELL = (
+    r"(?i)\b(?:the|this|next|last|first|previous|following|same) cell\b(?! \$)|\bcells? (?:below|above|after|before)\b"
+)
+NOTES = r'<aside class="notes">[\s\S]*?</aside>'
+
+
+def text_of(cell):
+    """What an audience reads."""
+    return re.sub('alt=".*?"|' + NOTES, "", cell.source)
 
 
 def pointing_to_nothing(cells):
     return [
         cell.id
         for cell, following in itertools.pairwise(cells)
-        if re.search(POINTING, re.sub('alt=".*?"', "", cell.source))
-        and not re.search(r"<figure>|^```", following.source, re.MULTILINE)
+        if re.search(POINTING, text_of(cell)) and not re.search(r"<figure>|^```", following.source, re.MULTILINE)
     ]
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda session: str(session.number))
 def test_what_a_slide_speaks_of_follows(session):
     cells = tool.deck(session).cells
-    assert any(re.search(POINTING, cell.source) for cell in cells)  # or the pattern has lost the words of the chapters
+    assert any(re.search(POINTING, text_of(cell)) for cell in cells)  # or it has lost the words of the chapters
     assert pointing_to_nothing(cells) == []
+    assert [cell.id for cell in cells if re.search(CELL, text_of(cell))] == []
+
+
+def test_a_cell_of_a_notebook_is_told_from_one_of_a_matrix():
+    matrix = "The mass of the cell $(i, j)$ moves."
+    assert not re.search(POINTING, matrix) and not re.search(CELL, matrix)
+    assert tool.plain(matrix, {}, {}) == "The mass of the cell $(i, j)$ moves."
+    for pointing in ("The next cell takes both.", "So the next cell tries it.", "The claim in the last cell holds."):
+        assert re.search(CELL, pointing)
+        assert not re.search(CELL, tool.plain(pointing, {}, {}))
+
+
+def test_what_follows_a_lone_formula_is_on_its_slide():
+    assert tool.is_lone("## The game\n\nIt reads\n\n$$ x = \\min y + z $$ (eq-x)")
+    assert not tool.is_lone("## The game\n\n" + tool.LONE * "word " + "\n\n$$ x $$")
+    assert not tool.is_lone("## The game\n\nNo formula")
+    for session in SESSIONS:
+        cells = tool.deck(session).cells
+        for cell, following in itertools.pairwise(cells):
+            if cell.metadata.slideshow.slide_type == "slide" and tool.is_lone(text_of(cell)):
+                alone = following.metadata.slideshow.slide_type == "slide"
+                assert not alone or "<div" in cell.source, cell.id  # a theorem has words enough
+
+
+# What slides.yml adds
+
+
+def test_every_part_of_a_session_has_its_time_and_its_slides():
+    promised = int(re.search(r"Each session takes (\d+) minutes", GUIDE)[1])
+    for session in SESSIONS:
+        assert session.parts[0].begin == 0 and session.parts[-1].end == promised
+        slides = [cell.source for cell in tool.deck(session).cells if cell.metadata.slideshow.slide_type == "slide"]
+        times = [
+            re.search(r'<aside class="notes">\n\n\*\*(\d:\d\d) to (\d:\d\d)\.\*\*', slide).groups() for slide in slides
+        ]
+        of_plan = [(tool.clock(part.begin), tool.clock(part.end)) for part in session.parts]
+        assert list(dict.fromkeys(times)) == of_plan  # every slide has one, and they follow each other
+        for part in session.parts:
+            assert 5 <= len(part.say.split()) <= 40
+            assert sum(part.say in slide for slide in slides) == 1
+
+
+# A row of the plan that lets students do something says so.
+DOING = r"At the computer|[Ss]tudents (?:draw|find|look|choose)|Everybody guesses|in pairs|on the board|Exercises of"
+
+
+def test_what_students_do_has_a_slide():
+    for session in SESSIONS:
+        tasks = [cell for cell in tool.deck(session).cells if 'class="task"' in cell.source]
+        assert len(tasks) == sum(part.activity is not None for part in session.parts) >= 2
+        assert [part.what for part in session.parts if re.search(DOING, part.what) and not part.activity] == []
+        assert all(15 <= len(re.sub("<.*?>", "", text_of(task)).split()) <= 80 for task in tasks)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"starts": "01-000b"}, "no slide for"),
+        ({"starts": "02-034"}, "no slide for"),
+        ({"activity": {"before": "01-999", "title": "T", "text": "x"}}, "no slide is called 01-999"),
+    ],
+)
+def test_an_addition_without_a_place_is_refused(change, complaint):
+    session = SESSIONS[0]
+    wrong = [*session.parts[:1], session.parts[1]._replace(**change), *session.parts[2:]]
+    with pytest.raises(ValueError, match=complaint):
+        tool.deck(session._replace(parts=wrong))
 
 
 # In a browser
@@ -155,6 +236,10 @@ INSPECT = r"""
   }
   const size = parseFloat(getComputedStyle(slide).fontSize);
   if (size < 20) problems.push(`text of ${size} px`);
+  for (const part of slide.querySelectorAll("pre, pre *, code, td, th")) {
+    const small = parseFloat(getComputedStyle(part).fontSize);
+    if (small < 16) problems.push(`${part.tagName} of ${small} px: ${part.textContent.trim().slice(0, 40)}`);
+  }
   if (!slide.querySelector("h1, h2")) problems.push("no title");
   if (slide.querySelector("mjx-merror")) problems.push("mathematics error");
   const texts = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
@@ -181,9 +266,9 @@ def open_deck(browser):
     def open_tab(path):
         context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
         contexts.append(context)
-        tab, home = context.new_page(), path.parent.as_uri()
-        problems = watch(tab)
-        tab.on("request", lambda r: None if r.url.startswith((home, "data:")) else problems.append(f"asks for {r.url}"))
+        build_pdf.keep_to(context, path.parent.as_uri())
+        tab = context.new_page()
+        problems = watch(tab)  # what was blocked has failed
         tab.goto(path.as_uri())
         tab.wait_for_function("Reveal.isReady()")
         return tab, problems
@@ -226,3 +311,13 @@ def test_the_handout_has_a_page_for_each_slide_and_the_answers(open_deck, decks)
     tab.wait_for_selector(".pdf-page")
     assert tab.locator(".pdf-page").count() == slides
     assert tab.locator(".pdf-page .answer:visible").count() == answers > 0
+
+
+@pytest.mark.slow
+def test_notes_show_only_when_asked_for(open_deck, decks):
+    tab, _ = open_deck(decks[0])
+    notes = tab.locator(".speaker-notes")
+    assert not notes.is_visible() and not any(note.is_visible() for note in tab.locator("aside.notes").all())
+    tab.goto(decks[0].as_uri() + "?showNotes=true")
+    tab.wait_for_function("Reveal.isReady()")
+    assert "0:00 to 0:10." in notes.inner_text()

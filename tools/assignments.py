@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import outputs
+
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "book" / "teaching" / "assignments"
 MATHJAX = ROOT / "book" / "extra" / "mathjax"
@@ -39,25 +41,32 @@ def make_course(course: Path) -> None:
     Raises
     ------
     FileExistsError
-        If the folder holds something else, or submissions: to overwrite their assignments could cost marks.
+        If the folder holds something else, links, what was edited since, or submissions: to overwrite their assignments
+        could cost marks.
     subprocess.CalledProcessError
         If nbgrader reports an error.
     """
     if (course / "submitted").exists():
         raise FileExistsError(f"course must be a folder without submissions, got {course}")
-    if course.exists() and any(course.iterdir()) and not (course / "marking").exists():
-        raise FileExistsError(f"course must be a new or empty folder, or one made by this command, got {course}")
     ignore = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__")
-    shutil.copytree(TEMPLATE, course, dirs_exist_ok=True, ignore=ignore)
-    shutil.copytree(MATHJAX, course / "mathjax", dirs_exist_ok=True)  # for the pages of feedback
+    release = outputs.free_of_links(course, "release")
+    others = {f"release/{name}" for name in outputs.files_in(release)} - set(outputs.made(course, "assignments"))
+    if others:
+        raise FileExistsError(f"{course / min(others)} was not made by this tool; move it elsewhere, or delete it")
+    with outputs.new_version(course, "assignments") as new:
+        shutil.copytree(TEMPLATE, new, dirs_exist_ok=True, ignore=ignore)
+        shutil.copytree(MATHJAX, new / "mathjax")  # for the pages of feedback
+        made = outputs.files_in(new)
     for name in names():
         nbgrader(course, "generate_assignment", name, "--force")
+    made |= {f"release/{name}" for name in outputs.files_in(release)}
+    outputs.record(course, "assignments", made)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the course is made")
-    course = parser.parse_args().folder.resolve()
+    course = parser.parse_args().folder.absolute()
     try:
         make_course(course)
     except (FileExistsError, subprocess.CalledProcessError) as error:

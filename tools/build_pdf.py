@@ -11,16 +11,20 @@ screen reader the site is the better choice.
 import argparse
 import io
 import logging
+import os
 import shutil
 import sys
+import tempfile
 from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import outputs
 import yaml
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, Route, sync_playwright
 from pypdf import PdfReader, PdfWriter
+from pypdf.errors import PyPdfError
 from pypdf.generic import Destination, Fit, IndirectObject
 
 import gaplib
@@ -30,6 +34,7 @@ STYLE = Path(__file__).with_name("pdf.css")
 WIDTH = 658  # pixels: what pdf.css leaves of the paper for text
 SHORT = 330  # pixels, a third of a page: a box up to this height is not divided
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+MARK = "gaplib, tools/build_pdf.py"  # in the metadata: whose file it is
 # MathJax's copies of formulas for screen readers do not survive printing.
 PRINTING = "<script>MathJax.options.enableAssistiveMml = false; MathJax.options.enableMenu = false</script>"
 
@@ -57,9 +62,26 @@ def find_browser() -> str | None:
 
 
 def launch(playwright: Playwright, executable: str) -> Browser:
-    """Start a browser, without a window."""
-    # No sandbox: it needs rights that a container lacks, and only our own pages are opened.
-    return playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+    """Start a browser, without a window. To it there are no hosts but this machine, by its number."""
+    arguments = ["--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")  # for root Chromium starts with no other
+    return playwright.chromium.launch(executable_path=executable, args=arguments)
+
+
+def keep_to(context: BrowserContext, *begins: str) -> list[str]:
+    """Block every request of a browser's pages but to addresses that begin so; return the list of those it blocks."""
+    blocked: list[str] = []
+
+    def guard(route: Route) -> None:
+        if route.request.url.startswith((*begins, "data:", "blob:")):
+            route.continue_()
+        else:
+            blocked.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", guard)
+    return blocked
 
 
 def parts(source: Path) -> list[tuple[str, list[str]]]:
@@ -207,19 +229,19 @@ def printed(browser: Browser, html: str, file: Path) -> bytes:
     Raises `RuntimeError` if the page requests anything that is not on this machine, or is wider than the paper.
     """
     file.write_text(html, encoding="utf-8")
-    tab = browser.new_page(viewport={"width": WIDTH, "height": 1000})
-    foreign = []
-    tab.on("request", lambda request: foreign.append(request.url) if not request.url.startswith("file:") else None)
-    tab.on("requestfailed", lambda request: foreign.append(request.url))
+    context = browser.new_context(viewport={"width": WIDTH, "height": 1000})
+    missing = keep_to(context, "file:")
+    tab = context.new_page()
+    tab.on("requestfailed", lambda request: missing.append(request.url))
     tab.emulate_media(media="print", color_scheme="light")
     tab.goto(file.as_uri(), timeout=120_000)
     tab.evaluate("MathJax.startup.promise")
     tab.evaluate("document.fonts.ready")
     width = tab.evaluate(FIT)
     pdf = tab.pdf(prefer_css_page_size=True, print_background=True)
-    tab.close()
-    if foreign:
-        raise RuntimeError(f"the book requests {foreign[0]}, which is not on this machine")
+    context.close()
+    if missing:
+        raise RuntimeError(f"the book requests {missing[0]}, which is not on this machine")
     if width > WIDTH + 2:  # borders are rounded to whole pixels
         raise RuntimeError(f"something in the book is {width} px wide, the text of a page {WIDTH}")
     return pdf
@@ -266,21 +288,35 @@ def add_outline(writer: PdfWriter, source: Path, site: Path) -> None:
             add_entry(writer, title(section), places[f"/{section['id']}"], at)
 
 
+def refuse_others(file: Path) -> None:
+    """Raise `FileExistsError` if there is a file that this tool did not make, or a symbolic link."""
+    outputs.refuse_link(file)
+    if file.exists():
+        try:
+            metadata = PdfReader(file).metadata
+        except (OSError, PyPdfError, ValueError):
+            metadata = None
+        if metadata is None or metadata.creator != MARK:
+            raise FileExistsError(f"{file} was not made by this tool; move it elsewhere, or delete it")
+
+
 def build(source: Path, site: Path, out: Path, executable: str) -> int:
-    """Print the site into the file `out`; return the number of pages."""
+    """Print the site into the file `out`; return the number of pages. Raises as `refuse_others` does."""
+    refuse_others(out)
     logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of the size of browsers' object tables, and copes
-    file = out.with_suffix(".html")
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "book.html"
         browser = launch(playwright, executable)
         writer = PdfWriter(clone_from=io.BytesIO(printed(browser, document(source, site), file)))
         add_outline(writer, source, site)
         with_numbers(browser, writer, source, site, file)
         browser.close()
-    file.unlink()
     config = yaml.safe_load((source / "_config.yml").read_text())
-    writer.metadata = {"/Title": config["title"], "/Author": config["author"]}
+    writer.metadata = {"/Title": config["title"], "/Author": config["author"], "/Creator": MARK}
     writer.page_mode = "/UseOutlines"
-    writer.write(out)
+    content = io.BytesIO()
+    writer.write(content)
+    outputs.replace_file(out, content.getvalue())
     return len(writer.pages)
 
 
@@ -294,7 +330,10 @@ def main() -> None:
         sys.exit(f"No browser to print with: install one of {', '.join(BROWSERS)}.")
     if not (args.site / "index.html").is_file():
         sys.exit(f"No site in {args.site}: run make site first.")
-    count = build(ROOT, args.site.resolve(), args.out.resolve(), executable)
+    try:
+        count = build(ROOT, args.site.resolve(), args.out.absolute(), executable)
+    except FileExistsError as error:
+        sys.exit(f"The PDF was not made: {error}")
     print(f"The PDF is {args.out}, {count} pages")
 
 

@@ -6,16 +6,20 @@ python tools/build_site.py --execute   with every notebook run afresh; the commi
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import outputs
 import yaml
 
 from gaplib.book import chapters
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "book" / "_ext"))
+
+import addresses  # noqa: E402  an extension of the site checks with it too, for who builds without this tool
 
 # What a full run changes in _config.yml; everything else is said once, there.
 EXECUTE = {"execute_notebooks": "force", "raise_on_error": True, "timeout": 600}
@@ -26,35 +30,52 @@ def derived_config(source: Path, execute: bool, url: str | None, baseurl: str | 
     config = yaml.safe_load((source / "_config.yml").read_text())
     if execute:
         config["execute"] |= EXECUTE
-    if url is not None:
-        config["repository"]["url"] = url
-    if baseurl is not None:
-        config["html"]["baseurl"] = baseurl
     # The derived file lies elsewhere, and these paths alone are taken relative to the file they stand in.
     extensions = config["sphinx"]["local_extensions"]
     config["sphinx"]["local_extensions"] = {name: str(source / path) for name, path in extensions.items()}
+    repository, html = config["repository"] or {}, config["html"]
+    config["repository"] = repository | {"url": addresses.repository(repository.get("url") if url is None else url)}
+    html["baseurl"] = addresses.site(html.get("baseurl") if baseurl is None else baseurl)
     return config
 
 
 def build(source: Path, out: Path, execute: bool = False, url: str | None = None, baseurl: str | None = None) -> Path:
-    """Build, and return where the first page is. Raises `CalledProcessError` if anything is not as it should be."""
-    folder = out / "_build"
-    shutil.rmtree(folder / "html", ignore_errors=True)  # or a page that was renamed would live on
-    folder.mkdir(parents=True, exist_ok=True)
-    config = folder / "_config.yml"
-    config.write_text(yaml.safe_dump(derived_config(source, execute, url, baseurl)))
-    command: list[str | Path] = [
-        Path(sys.executable).with_name("jupyter-book"),
-        "build",
-        str(source),
-        "--all",
-        "-n",
-        "-W",
-        "--keep-going",
-    ]
-    environment = os.environ | {chapters.FOLDER: str(source / "notebooks")}  # for the kernels of --execute
-    subprocess.run([*command, "--config", str(config), "--path-output", str(out)], check=True, env=environment)
-    return folder / "html" / "index.html"
+    """Build, and return where the first page is. What is there stays until the new site is complete.
+
+    Raises
+    ------
+    ValueError
+        If an address is not what a link can be made of.
+    FileExistsError
+        If the folder of the site has files of others, or leads elsewhere.
+    subprocess.CalledProcessError
+        If anything on a page is not as it should be.
+    """
+    config = derived_config(source, execute, url, baseurl)
+    html = out / "_build" / "html"
+    outputs.refuse_link(html.parent)
+    with outputs.new_version(html, "build_site") as new, tempfile.TemporaryDirectory(dir=new.parent) as temporary:
+        stage = Path(temporary)
+        (stage / "_config.yml").write_text(yaml.safe_dump(config))
+        run_jupyter_book(source, stage, out)
+        (stage / "_build" / "html").rename(new)
+    return html / "index.html"
+
+
+def run_jupyter_book(source: Path, stage: Path, out: Path) -> None:
+    """Build into a folder, and call it `out` in what is printed. Raises `CalledProcessError` on any warning."""
+    program = Path(sys.executable).with_name("jupyter-book")
+    options = ["--all", "-n", "-W", "--keep-going", "--config", stage / "_config.yml", "--path-output", stage]
+    # The folder is for the kernels of --execute.
+    environment = os.environ | {chapters.FOLDER: str(source / "notebooks"), "PYTHONUNBUFFERED": "1"}
+    command = list(map(str, [program, "build", source, *options]))
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or ():
+            for shown in (str, os.path.relpath):
+                line = line.replace(shown(stage), shown(out))
+            print(line, end="", flush=True)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
 
 
 def main() -> None:
@@ -68,9 +89,11 @@ def main() -> None:
     args = parser.parse_args()
     source = args.source.resolve()
     try:
-        page = build(source, (args.out or source).resolve(), args.execute, args.url, args.baseurl)
+        page = build(source, (args.out or source).absolute(), args.execute, args.url, args.baseurl)
     except subprocess.CalledProcessError:
         sys.exit("The site was not built: see the messages above.")
+    except (OSError, ValueError) as error:
+        sys.exit(f"The site was not built: {error}")
     print(f"The site is in {page}")
 
 

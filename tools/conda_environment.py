@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import outputs
+
 ROOT = Path(__file__).resolve().parent.parent
 # pip refuses an editable project beside hashes, so conda's users get the same versions without hashes.
 HEADER = """\
@@ -28,5 +30,12 @@ def environment(lock: str) -> str:
     return HEADER + "\n".join(lines) + "\n      - -e .\n"
 
 
+def write(file: Path, lock: str) -> None:
+    """Write the file. Raises `FileExistsError` if there is one that this tool did not make."""
+    if file.exists() and not file.read_text().startswith(HEADER.splitlines()[0]):
+        raise FileExistsError(f"{file} was not made by this tool; move it elsewhere, or delete it")
+    outputs.replace_file(file, environment(lock).encode())
+
+
 if __name__ == "__main__":
-    (ROOT / "environment.yml").write_text(environment((ROOT / "requirements.lock").read_text()))
+    write(ROOT / "environment.yml", (ROOT / "requirements.lock").read_text())

@@ -8,8 +8,10 @@ import argparse
 import base64
 import csv
 import hashlib
+import io
 import os
 import platform
+import re
 import sys
 import time
 from datetime import UTC, datetime
@@ -17,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
+import outputs
 import results
 import yaml
 from nbclient import NotebookClient
@@ -24,6 +27,10 @@ from nbclient import NotebookClient
 from gaplib.book import chapters
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "book" / "_ext"))
+
+import addresses  # noqa: E402
+
 NOTEBOOKS = ROOT / "notebooks"
 ASSETS = ROOT / "book" / "assets"
 STATUS = ROOT / "book" / "data" / "status.csv"
@@ -37,8 +44,8 @@ def committed() -> list[Path]:
 
 
 def public_address() -> str:
-    """Return the repository's address from `_config.yml`, empty while there is none."""
-    return yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+    """Return the repository's address from `_config.yml`, empty while there is none. Raises `ValueError` for others."""
+    return addresses.repository(yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"])
 
 
 def execute(notebook: nbformat.NotebookNode, folder: Path = NOTEBOOKS) -> None:
@@ -101,9 +108,14 @@ def tidy(path: Path) -> str | None:
     except ValueError as error:
         return str(error)
     if nbformat.writes(notebook).rstrip("\n") != text.rstrip("\n"):
-        nbformat.write(notebook, path)
+        write(notebook, path)
         print(f"normalized {path.name}")
     return None
+
+
+def write(notebook: nbformat.NotebookNode, path: Path) -> None:
+    """Write a notebook whole, or leave the file as it was. Raises `FileExistsError` if it is a symbolic link."""
+    outputs.replace_file(path, (nbformat.writes(notebook).rstrip("\n") + "\n").encode())
 
 
 def set_colab_cell(notebook: nbformat.NotebookNode, address: str) -> None:
@@ -126,8 +138,9 @@ def write_assets(notebook: nbformat.NotebookNode, folder: Path = ASSETS) -> None
     for cell in notebook.cells:
         name = cell.metadata.get("gap", {}).get("asset")
         if name:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(figure(cell))
+            if not re.fullmatch(r"\w+\.png", name):
+                raise ValueError(f"gap.asset must be the name of a PNG file without a folder, got {name!r}")
+            outputs.replace_file(folder / name, figure(cell))
 
 
 def figure(cell: nbformat.NotebookNode) -> bytes:
@@ -162,11 +175,11 @@ def write_status(lines: list[dict], file: Path = STATUS) -> None:
     old = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())) if file.exists() else []
     by_name = {line["notebook"]: line for line in [*old, *lines]}
     present = [by_name[path.stem] for path in committed() if path.stem in by_name]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, present[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(present)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, present[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(present)
+    outputs.replace_file(file, out.getvalue().encode())
 
 
 def run(paths: list[Path]) -> None:
@@ -179,11 +192,11 @@ def run(paths: list[Path]) -> None:
         execute(notebook)
         seconds = time.monotonic() - begin
         normalize(notebook)
-        write_assets(notebook)
-        # Only now, whole: a notebook that fails leaves the committed one as it was.
-        nbformat.write(notebook, path)
+        # Only now: a notebook that fails leaves the committed one as it was.
+        write(notebook, path)
         print(f"executed and normalized {path.name}")
         if path.resolve().parent == NOTEBOOKS:
+            write_assets(notebook)
             status.append(status_of(path, seconds))
     if status:
         write_status(status)
@@ -196,9 +209,14 @@ def main() -> None:
     parser.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK")
     args = parser.parse_args()
     paths = args.notebooks or committed()
-    if not args.no_run:
-        return run(paths)
-    problems = [f"{path}: {problem}" for path in paths if (problem := tidy(path))]
+    try:
+        for path in paths:
+            outputs.refuse_link(path)
+        if not args.no_run:
+            return run(paths)
+        problems = [f"{path}: {problem}" for path in paths if (problem := tidy(path))]
+    except OSError as error:
+        sys.exit(str(error))
     if problems:
         sys.exit("\n".join(problems))
 

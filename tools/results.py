@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 import nbformat
+import outputs
 import pandas as pd
 
 import gaplib
@@ -120,14 +121,13 @@ def with_version(table: pd.DataFrame) -> pd.DataFrame:
 
 def export(folder: Path = ROOT / "book" / "data") -> None:
     """Write the files."""
-    folder.mkdir(parents=True, exist_ok=True)
     for table in (verdicts, summary, gaussian_rows, figure_5):
         write(table(), folder / f"{table.__name__}.csv")
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
-    """Write a table."""
-    table.to_csv(path, index=False, lineterminator="\n")
+    """Write a table. Raises `FileExistsError` if the path is a symbolic link."""
+    outputs.replace_file(path, table.to_csv(index=False, lineterminator="\n").encode())
 
 
 if __name__ == "__main__":

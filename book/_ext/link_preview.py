@@ -12,9 +12,11 @@ from typing import Any
 from urllib.parse import urljoin
 from xml.sax.saxutils import escape
 
+import addresses
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.errors import ConfigError
 
 PICTURE = "_images/pdd_tradeoff.png"  # of the front page, for pages that have none of their own
 SITEMAP = """<?xml version="1.0" encoding="utf-8"?>
@@ -83,10 +85,11 @@ def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
 
 
 def check_address(app: Sphinx, config: Config) -> None:
-    """End the address of the site with a slash."""
-    # urljoin drops the last part of an address without one.
-    if config.html_baseurl:
-        config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
+    """Refuse what is no address; end it with a slash, without which urljoin drops the last part."""
+    try:
+        config.html_baseurl = addresses.site(config.html_baseurl)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -80,9 +80,37 @@ function preparePaper() {
   };
 }
 
+// The theme's download button only opens the file, and a browser may show a notebook as text. Of a site that is read
+// from a folder it does so even for a link that says `download`. There the file comes as a script, which calls this.
+function gapDownload(name, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text]));
+  link.download = name;
+  link.click();
+}
+
+function letDownload() {
+  for (const link of document.querySelectorAll("a.btn-download-source-button, a.btn-download-notebook-button")) {
+    link.setAttribute("download", "");
+    if (location.protocol === "file:")
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        const script = document.createElement("script");
+        script.src = `${link.href}.js`;
+        script.onload = () => script.remove();
+        document.head.append(script);
+      });
+  }
+}
+
 document.addEventListener("DOMContentLoaded", () => {
-  // The theme's download button only opens the file, and a browser may show a notebook as text.
-  document.querySelectorAll("a.btn-download-source-button").forEach((link) => link.setAttribute("download", ""));
+  letDownload();
+  // A name contains what is seen: on the search button "Search Ctrl+K", on the other an icon called after the mode.
+  document.querySelectorAll("button.search-button-field").forEach((button) => button.removeAttribute("aria-label"));
+  for (const button of document.querySelectorAll("button.theme-switch-button")) {
+    const modes = [...button.querySelectorAll("[data-mode]")].map((icon) => icon.title || icon.textContent.trim());
+    button.setAttribute("aria-label", `${button.getAttribute("aria-label")}: ${modes.join(", ")}`);
+  }
 
   // Roles that are out of date or out of place: the works of the bibliography, and the logo outside of any landmark.
   document.querySelectorAll("[role=doc-biblioentry]").forEach((work) => work.setAttribute("role", "listitem"));

@@ -20,8 +20,12 @@ from marking.grades import rows
 
 def prepare(assignment: str, only: str | None, force: bool) -> None:
     """Copy what was handed in to `prepared`, as nbgrader wants it. What has changed since loses its marked copy."""
+    handed_in = submitted(assignment)
+    for student in handed_in:
+        for copies in ("prepared", "autograded"):
+            refuse_links(COURSE / copies / student / assignment)
     made = parts(assignment)
-    for student, folder in submitted(assignment).items():
+    for student, folder in handed_in.items():
         if only in (None, student):
             target = COURSE / "prepared" / student / assignment
             try:
@@ -34,6 +38,13 @@ def prepare(assignment: str, only: str | None, force: bool) -> None:
                 for path, data in files.items():
                     (target / path).parent.mkdir(parents=True, exist_ok=True)
                     (target / path).write_bytes(data)
+
+
+def refuse_links(path: Path) -> None:
+    """Write nowhere else than in the course."""
+    for part in [path, *path.parents][: -len(COURSE.parents) - 1]:
+        if part.is_symlink():
+            sys.exit(f"{part} is a symbolic link, which is not followed.")
 
 
 def autograde(assignment: str, options: list[str]) -> None:

@@ -81,7 +81,10 @@ class Grades(ExportPlugin):
     """`nbgrader export`."""
 
     def export(self, gradebook: Gradebook) -> None:
-        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
+        path = Path(self.to or "grades.csv")
+        if path.is_symlink() or (path.exists() and not path.read_bytes().startswith(",".join(COLUMNS).encode())):
+            raise FileExistsError(f"{path} is no earlier table of grades; move it elsewhere, or give --to=FILE")
+        with open(path, "w", newline="", encoding="utf-8") as file:
             table = csv.DictWriter(file, COLUMNS)
             table.writeheader()
             for assignment in gradebook.assignments:
