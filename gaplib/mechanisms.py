@@ -576,8 +576,8 @@ class PiecewiseKernel:
         total = np.bincount(cells, share, edges.size - 1)
         if total.max() > 1 + _checks.sum_tolerance(np.asarray(probabilities).dtype, cells.size):
             raise ValueError(f"probabilities must sum to at most one in each cell, got {float(total.max())!r}")
-        probabilities = share / np.where(total > 1 + _checks.SUM_TOLERANCE, total, 1)[cells]
-        for name, value in (("edges", edges), ("cells", cells), ("points", points), ("probabilities", probabilities)):
+        share = share / np.where(total > 1 + _checks.SUM_TOLERANCE, total, 1)[cells]
+        for name, value in (("edges", edges), ("cells", cells), ("points", points), ("probabilities", share)):
             value = value.copy()
             value.flags.writeable = False
             object.__setattr__(self, name, value)
