@@ -16,6 +16,27 @@ from site_builder import BASEURL, ROOT, run_site
 os.environ["GAPLIB_CHAPTERS"] = str(ROOT / "notebooks")
 
 
+# A file is one worker's. Those that take longest come first, so that no worker ends long after the others.
+LONGEST_FIRST = (
+    "test_papermill",
+    "test_assignments",
+    "16_rerun",
+    "10_learning",
+    "test_sweep",
+    "13_strong_adversaries",
+    "test_training",
+    "17_sweeps",
+    "12_gaussian_learned",
+    "test_gaussian",
+    "11_binary_learned",
+)
+
+
+def pytest_collection_modifyitems(items):
+    rank = {name: number for number, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
+
 @pytest.fixture(scope="session")
 def built_site(tmp_path_factory, worker_id):
     """A function from the address of a repository, or none, to the folder of the strictly built site."""
