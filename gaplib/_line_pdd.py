@@ -73,7 +73,7 @@ def accuracy_floor(a: Part, b: Part, D: float) -> tuple[float, list[Interval], f
         return prior, [], 0.0
     # The one measure is used up but for what is left of the other on its outer sides.
     inner = found[0].right if found[0].outer == "left" else found[0].left
-    unmoved = inner.weight + sum(crossing.excess for crossing in found)
+    unmoved = inner.weight + math.fsum(crossing.excess for crossing in found)
     if unmoved - prior <= np.finfo(float).eps:
         return prior, [], 0.0  # the release cannot tell more than the prior, as far as rounding can tell
     if D == 0:
@@ -82,7 +82,7 @@ def accuracy_floor(a: Part, b: Part, D: float) -> tuple[float, list[Interval], f
     intervals, chain, saturated = _spend(kept, D)
     if saturated:
         return prior, intervals, 0.0
-    left_over = sum(crossing.excess_beyond(interval) for crossing, interval in zip(kept, intervals, strict=True))
+    left_over = math.fsum(crossing.excess_beyond(interval) for crossing, interval in zip(kept, intervals, strict=True))
     value = inner.weight + left_over
     if value - prior <= np.finfo(float).eps:
         return prior, intervals, 0.0
@@ -112,7 +112,7 @@ def _spend(kept: list[Crossing], D: float) -> tuple[list[Interval], float, bool]
     """Return the intervals that spend D at one chain cost K, ln K, and whether they hide all that can be hidden."""
     tiny = [_first_term(crossing) for crossing in kept]
     # K = k w^3 and D = d w^5 in the width w of a tiny interval.
-    spend = sum(d * k ** (-5 / 3) for _, k, d in tiny)
+    spend = math.fsum(d * k ** (-5 / 3) for _, k, d in tiny)
     if spend > 0:
         first = 3 / 5 * (math.log(D) - math.log(spend))
         if first <= min(math.log(k) + 3 * math.log(width) for width, k, _ in tiny):
@@ -132,7 +132,7 @@ def _spend(kept: list[Crossing], D: float) -> tuple[list[Interval], float, bool]
 
     def beyond(found: list[Interval]) -> tuple[float, float]:
         """Return by how much the budget is overspent, and by how much two intervals overlap: both grow."""
-        over = _log(sum(_distortion(c, i) for c, i in zip(kept, found, strict=True))) - math.log(D)
+        over = _log(math.fsum(_distortion(c, i) for c, i in zip(kept, found, strict=True))) - math.log(D)
         if len(kept) == 1:
             return over, -math.inf
         return over, (found[0].high - found[1].low) / (kept[1].at - kept[0].at)
@@ -178,7 +178,9 @@ def _log(value: float) -> float:
 def _first_term(crossing: Crossing) -> tuple[float, float, float]:
     """Return the width below which the first terms say all, and the factors of K = k w^3 and D = d w^5."""
     slope = abs(_log_ratio_slope(crossing))
-    scale = slope + sum((1 + abs(part.standard(crossing.at))) / part.sd for part in (crossing.left, crossing.right))
+    scale = slope + math.fsum(
+        (1 + abs(part.standard(crossing.at))) / part.sd for part in (crossing.left, crossing.right)
+    )
     density = crossing.left.density(crossing.at)
     return _TINY / scale, slope / 12, slope**2 * density / 240
 

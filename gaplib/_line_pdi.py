@@ -167,7 +167,7 @@ def _cells(a: Part, b: Part, low: np.ndarray, high: np.ndarray) -> Cells:
     lean = np.abs(mass[1] - mass[0])
     total = np.maximum(mass[0] + mass[1], 1e-300)
     mean = np.clip((first[0] + first[1]) / total, -half, half)
-    second = sum(part.second_moment(low, high, middle) for part in (a, b)) / total
+    second = (a.second_moment(low, high, middle) + b.second_moment(low, high, middle)) / total
     centroid = np.clip((first[1] - first[0]) / np.where(lean > 0, mass[1] - mass[0], 1), -half, half)
     # eta = tanh(|L| / 2) of the log odds L. Its tangent in the middle, bent upwards by at most `bend`, lies above it.
     q, slope, level = log_odds(a, b)
@@ -216,8 +216,8 @@ def _bounds(cut: Cut, sure: float, D: float, gap: float, coarse: Frontier | None
         price /= 4
         cut.frontier.probe(price)
     error = np.zeros(cut.edges.size - 1)
-    for number, *parts in zip(cut.numbers, loss, more, strict=True):
-        error[number] = sum(parts)
+    for number, lost, unknown in zip(cut.numbers, loss, more, strict=True):
+        error[number] = lost + unknown
     return point._replace(leakage=value, floor=max(floor, sure)), error
 
 

@@ -5,6 +5,8 @@ same, the other measures are found by quadrature, to about 1e-14 (Arimoto's of o
 sum over all releases is dominated by the rarest).
 """
 
+from typing import TypeVar
+
 import numpy as np
 
 from gaplib import _checks, _line_leakage
@@ -12,8 +14,9 @@ from gaplib._normals import TwoNormals
 from gaplib.mechanisms import AffineGaussian, BinaryKernel, FiniteKernel, PiecewiseKernel, SamplePlan, TransportMap
 from gaplib.models import BinaryModel, FiniteModel, GaussianMixture
 
+T = TypeVar("T")
 Model = BinaryModel | FiniteModel | GaussianMixture
-# Whatever an `Optimum` may hold. No model fits a `SamplePlan`, which releases the records that it was made of.
+# Whatever an `Optimum` may hold, so that it can be passed on; a `SamplePlan` is refused, since it fits no model.
 Mechanism = BinaryKernel | FiniteKernel | AffineGaussian | TransportMap | PiecewiseKernel | SamplePlan
 
 
@@ -171,9 +174,19 @@ def mmse(model: Model, mechanism: Mechanism) -> float:
     return float((released[:, 0] / marginal * released[:, 1]).sum())
 
 
+def _of_kind(mechanism: object, kind: type[T]) -> T:
+    """Return the mechanism if it is of the kind that fits the model."""
+    if isinstance(mechanism, SamplePlan):
+        raise TypeError(
+            "mechanism must be one for records that are drawn from model, got a SamplePlan, which releases the sample "
+            "that it was made of; its accuracy is the value of the Optimum"
+        )
+    return _checks.instance("mechanism", mechanism, kind)
+
+
 def _normals(model: GaussianMixture, mechanism: object) -> TwoNormals:
     """Return the two distributions of Xhat, if the mechanism fits."""
-    return TwoNormals.released(model, _checks.instance("mechanism", mechanism, AffineGaussian))
+    return TwoNormals.released(model, _of_kind(mechanism, AffineGaussian))
 
 
 def _table(model: object, mechanism: object) -> np.ndarray:
@@ -183,9 +196,9 @@ def _table(model: object, mechanism: object) -> np.ndarray:
     if isinstance(mechanism, AffineGaussian | TransportMap | PiecewiseKernel):
         _checks.instance("model", model, GaussianMixture)
     if isinstance(model, FiniteModel):
-        _checks.instance("mechanism", mechanism, FiniteKernel)
+        _of_kind(mechanism, FiniteKernel)
     model = _checks.instance("model", model, BinaryModel)
-    return _checks.instance("mechanism", mechanism, BinaryKernel).released(model)
+    return _of_kind(mechanism, BinaryKernel).released(model)
 
 
 def _released(model: Model, mechanism: Mechanism, order: float = 1.0) -> np.ndarray:

@@ -18,6 +18,26 @@ os.environ["GAPLIB_CHAPTERS"] = str(ROOT / "notebooks")
 
 NAVIGATION_TIMEOUT = 120_000  # milliseconds: on a machine that does other work too, setting a page takes its time
 
+# A file is one worker's. Those that take longest come first, so that no worker ends long after the others.
+LONGEST_FIRST = (
+    "test_papermill",
+    "test_assignments",
+    "16_rerun",
+    "10_learning",
+    "test_sweep",
+    "13_strong_adversaries",
+    "test_training",
+    "17_sweeps",
+    "12_gaussian_learned",
+    "test_gaussian",
+    "11_binary_learned",
+)
+
+
+def pytest_collection_modifyitems(items):
+    rank = {name: number for number, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
 
 @pytest.fixture(scope="session")
 def built_site(tmp_path_factory, worker_id):

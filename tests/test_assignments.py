@@ -5,6 +5,7 @@ import importlib
 import json
 import math
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -258,9 +259,19 @@ def without_training(name, answers):
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    course = tmp_path_factory.mktemp("course")
+def new_course(tmp_path_factory):
+    """A course as the teacher makes it, to be copied: to make it takes a process for each assignment."""
+    course = tmp_path_factory.mktemp("new") / "course"
     assignments.make_course(course)
+    return course
+
+
+@pytest.fixture(scope="module")
+def released(new_course, tmp_path_factory):
+    course = tmp_path_factory.mktemp("course")
+    shutil.copytree(new_course, course, dirs_exist_ok=True)
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write("\nc.ExecuteApart.seconds = 300\n")  # here nothing is endless, and the machine may be busy
     return course
 
 
@@ -372,10 +383,15 @@ def test_nothing_alarming_is_printed_for_honest_work(marked, name):
     assert lines["empty"] == "marked, 0 points by program"
 
 
+@pytest.fixture(scope="module")
+def honest_table(released, marked):
+    return exported(released)
+
+
 @pytest.mark.slow
 @EACH
-def test_grades_tell_a_zero_from_what_is_not_marked(released, marked, name):
-    rows = exported(released)
+def test_grades_tell_a_zero_from_what_is_not_marked(honest_table, name):
+    rows = honest_table
     zero, right = rows[name, "empty"], rows[name, "right"]
     columns = ("status", "program", "words", "score")
     assert [zero[column] for column in columns] == ["marked", "0.0", "0.0", "0.0"]
@@ -720,11 +736,11 @@ def student_of(fault):
 
 
 @pytest.fixture(scope="module")
-def broken(tmp_path_factory):
+def broken(new_course, tmp_path_factory):
     """A course in which everybody hands in something faulty, and one person by the exchange."""
     course, exchange = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("exchange")
     exchange.chmod(0o777)
-    assignments.make_course(course)
+    shutil.copytree(new_course, course, dirs_exist_ok=True)
     with (course / "nbgrader_config.py").open("a") as file:
         file.write(f"\nc.ExecuteApart.seconds = {SECONDS}\nc.Exchange.root = {str(exchange)!r}\n")
     for name in NAMES:

@@ -1,6 +1,7 @@
 """Every public name says what it takes and gives: parameters, shapes, units, errors. The errors are tried out."""
 
 import dataclasses
+import doctest
 import importlib
 import inspect
 import pkgutil
@@ -152,6 +153,29 @@ def test_docstring(name):
 def test_many_names_are_public():
     assert {"binary.optimal_pdd", "models.BinaryModel.p_y", "training.train", "training.Game"} <= set(PUBLIC)
     assert not [name for name in PUBLIC if "._" in name]
+
+
+def examples():
+    """The docstrings with an example, private ones too."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    for info in pkgutil.walk_packages(gaplib.__path__, "gaplib."):
+        if not info.name.endswith("__main__"):
+            yield from (found for found in finder.find(importlib.import_module(info.name)) if found.examples)
+
+
+EXAMPLES = {example.name: example for example in examples()}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_shows_what_it_prints(name):
+    said = []
+    with np.printoptions(precision=8, suppress=False, linewidth=75, floatmode="maxprec", legacy=False):
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(EXAMPLES[name], out=said.append)
+    assert said == [], "".join(said)
+
+
+def test_examples_are_found():
+    assert {"gaplib.models.BinaryModel", "gaplib.training", "gaplib.training.games.Game"} <= set(EXAMPLES)
 
 
 # Errors: each documented parameter is given what it cannot be.

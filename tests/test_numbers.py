@@ -1,14 +1,16 @@
 """Numbers of every type that NumPy has: what is taken as a probability, as a bit, as a record, and what is refused."""
 
+import ast
 import builtins
 import math
 import warnings
 
 import numpy as np
 import pytest
+from project import ROOT
 
 from gaplib import binary, gaussian, leakage, losses
-from gaplib.mechanisms import AffineGaussian, BinaryKernel
+from gaplib.mechanisms import AffineGaussian, BinaryKernel, FiniteKernel, PiecewiseKernel
 from gaplib.models import BinaryModel, GaussianMixture
 
 FLOATS = (np.float16, np.float32, np.float64, np.longdouble)
@@ -51,6 +53,29 @@ def test_a_larger_table_may_miss_its_sum_by_more(shape):
         # Each row is divided by its sum once more.
         assert losses.posterior(table).sum(axis=1) == pytest.approx(1, abs=table.size * 2e-16)
         assert (losses.map_guess(table) == table.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_kernel_whose_rows_sum_to_one_in_their_own_type_is_taken_and_normalized_in_double(dtype):
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        kernel = np.array([[normalized((1, 20), dtype, rng)[0] for _ in range(2)] for _ in range(3)])
+        rows = FiniteKernel(kernel).kernel.sum(axis=2)
+        assert rows == pytest.approx(1, abs=20 * 2e-16)
+        shares = PiecewiseKernel([0, 1, 2, 3], np.repeat([0, 1, 2], 20), np.arange(60.0), kernel[:, 0].ravel())
+        # At most 1e-12 is left in double precision, of which a sum was not divided.
+        assert shares.kept.max() <= 20 * float(np.finfo(dtype).eps) + 1e-12
+        assert np.bincount(shares.cells, shares.probabilities).max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("dtype, wrong", [(np.float32, 1e-5), (np.float64, 1e-8)])
+def test_a_kernel_whose_rows_do_not_sum_to_one_is_refused(dtype, wrong):
+    with pytest.raises(ValueError, match="kernel must sum to one over its last axis, got the sum 1.0"):
+        FiniteKernel(np.array([[[0.5, 0.5 + wrong]]], dtype))
+    with pytest.raises(ValueError, match="kernel must sum to one over its last axis, got the sum inf"):
+        FiniteKernel([[[1e308, 1e308]]])
+    with pytest.raises(ValueError, match="probabilities must sum to at most one in each cell, got 1.0"):
+        PiecewiseKernel([0, 1], [0, 0], [0, 1], np.array([0.5, 0.5 + wrong], dtype))
 
 
 def test_what_was_not_meant_as_a_distribution_is_refused_in_every_type():
@@ -187,6 +212,16 @@ def compensated(numbers, start=0):
     """The built-in sum from Python 3.12 on, which keeps track of the rounding of floats, and of nothing else."""
     numbers = [start, *numbers]
     return math.fsum(numbers) if all(type(number) in (int, float) for number in numbers) else added_up(numbers)
+
+
+def test_the_core_adds_with_numpy_or_exactly():
+    """The built-in sum of floats has other last digits from Python 3.12 on: `math.fsum` is exact everywhere."""
+    used, beside = [], {"book", "jobs", "training"}  # where what is counted is added up
+    for path in sorted((ROOT / "gaplib").rglob("*.py")):
+        calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        if path.relative_to(ROOT / "gaplib").parts[0] not in beside:
+            used += [f"{path.name}:{at.lineno}" for at in calls if isinstance(at, ast.Name) and at.id == "sum"]
+    assert used == []
 
 
 def test_no_number_depends_on_how_python_sums(monkeypatch):

@@ -1,5 +1,6 @@
 """The data-driven game: what it learns against the exact optimum, and the promises of `train`."""
 
+import importlib
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -499,6 +500,78 @@ class Constant(QuadraticAdversary):
 def test_what_a_player_returns_in_another_shape_is_not_broadcast(player, error, message):
     with pytest.raises(error, match=message):
         train([Game(DATASETS[1], 1, n=100, **player)], steps=1)
+
+
+class Mute(ErasingPrivatizer):
+    def mechanism(self, parameters, constants, units):
+        return parameters
+
+
+class Leaky(ErasingPrivatizer):
+    """At its start the two probabilities sum to one."""
+
+    def start(self, budget):
+        return np.zeros(2)
+
+    def release(self, parameters, constants, batch):
+        release = super().release(parameters, constants, batch)
+        return release._replace(probability=tf.stack([release.probability[..., 1]] * 2, axis=2))
+
+
+class Negative(ErasingPrivatizer):
+    def release(self, parameters, constants, batch):
+        release = super().release(parameters, constants, batch)
+        return release._replace(probability=release.probability + tf.constant([[[1.0, -1.0]]]))
+
+
+class Undefined(ErasingPrivatizer):
+    def release(self, parameters, constants, batch):
+        release = super().release(parameters, constants, batch)
+        return release._replace(probability=release.probability * np.nan)
+
+
+class Certain(ErasingPrivatizer):
+    """One probability for both outcomes: it fits."""
+
+    def release(self, parameters, constants, batch):
+        return super().release(parameters, constants, batch)._replace(probability=tf.fill([1, 1, 1], 0.5))
+
+
+@pytest.mark.parametrize(
+    ("privatizer", "error", "message"),
+    [
+        (
+            Mute(),
+            TypeError,
+            r"Privatizer.mechanism must return .* privatize\(x, y, seed\), got array.* of type ndarray",
+        ),
+        (
+            Leaky(),
+            ValueError,
+            r"Privatizer.release must be at least 0 and sum to one .*, got \[0\..*, and the sum 1\.\d",
+        ),
+        (
+            Negative(),
+            ValueError,
+            r"must be at least 0 and sum to one over the outcomes of each record, got \[1\.\d+, -0",
+        ),
+        (Undefined(), ValueError, "and the sum nan"),
+    ],
+)
+def test_a_privatizer_that_breaks_its_promise_is_refused_before_anything_is_played(
+    privatizer, error, message, monkeypatch
+):
+    played = []
+    monkeypatch.setattr(importlib.import_module("gaplib.training.train"), "play", lambda *given: played.append(given))
+    games = [Game(DATASETS[1], 1, n=100), Game(DATASETS[1], 1, n=100, privatizer=privatizer)]
+    with pytest.raises(error, match=message):
+        train(games, steps=1)
+    assert played == []
+
+
+def test_a_probability_may_be_that_of_all_outcomes():
+    (result,) = train([Game(DATASETS[1], 1, n=100, privatizer=Certain())], steps=1)
+    assert result.complete
 
 
 GAME = Game(DATASETS[1], 1)

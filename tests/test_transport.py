@@ -627,6 +627,18 @@ def test_a_sample_that_does_not_fit_is_refused_with_the_largest_that_does(monkey
     transport.of_sample(x[5:105], y[5:105], 0.1)
 
 
+@pytest.mark.parametrize("model", [GaussianMixture(0.5, 1, 1, 1), BinaryModel.xor(0.5, 0.2), FiniteModel([[0.5, 0.5]])])
+@pytest.mark.parametrize(
+    "measure", [leakage.map_accuracy, leakage.mutual_information, leakage.mmse], ids=lambda measure: measure.__name__
+)
+def test_the_leakage_of_what_is_done_to_a_sample_is_its_value_and_of_no_model(model, measure):
+    plan = transport.of_sample([0.0, 1, 2, 3], [0, 1, 0, 1], 0.1).mechanism
+    with pytest.raises(
+        TypeError, match=r"^mechanism must be .*, got a SamplePlan, .*; its accuracy is the value of the"
+    ):
+        measure(model, plan)
+
+
 # Independence
 
 

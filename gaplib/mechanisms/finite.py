@@ -26,7 +26,8 @@ class FiniteKernel(Saved):
     Raises
     ------
     TypeError, ValueError
-        If `kernel` is not a table of this shape of probabilities that sum to one over k within 1e-9.
+        If `kernel` is not a table of this shape of probabilities that sum to one over k, within 1e-9 or the rounding of
+        its type.
 
     Examples
     --------
@@ -38,11 +39,12 @@ class FiniteKernel(Saved):
     kernel: np.ndarray
 
     def __init__(self, kernel: ArrayLike) -> None:
-        table = _checks.array("kernel", kernel, 0, 1 + 1e-9)
+        table = _checks.array("kernel", kernel, 0)
         if table.ndim != 3 or table.size == 0:
             raise ValueError(f"kernel must have the shape (n, m, K), got {table.shape}")
-        total = table.sum(axis=2)
-        if abs(total - 1).max() > 1e-9:
+        with np.errstate(over="ignore"):
+            total = table.sum(axis=2)
+        if abs(total - 1).max() > max(1e-9, _checks.sum_tolerance(np.asarray(kernel).dtype, table.shape[2])):
             worst = float(total.ravel()[abs(total - 1).argmax()])
             raise ValueError(f"kernel must sum to one over its last axis, got the sum {worst!r}")
         table = table / total[..., np.newaxis]

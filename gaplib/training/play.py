@@ -97,6 +97,47 @@ def play(
         raise Interrupted(_results(program, entries, standing, moment().course)) from None
 
 
+def rehearse(program: Program, game: Game, seed: int) -> None:
+    """Try what a privatizer promises, before anything is played: its mechanism, and probabilities that sum to one.
+
+    Parameters
+    ----------
+    program : Program
+    game : Game
+    seed : int
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it does not keep its promise. Wrong shapes are refused when the program is compiled.
+    """
+    claim()
+    privatizer = program.rules.privatizer
+    (entry,) = entries_of([(game, seed)], privatizer)
+    start = np.asarray(privatizer.start(entry.budget), float)
+    mechanism = privatizer.mechanism(start, entry.constants, entry.units)
+    if not callable(getattr(mechanism, "privatize", None)):
+        raise TypeError(
+            "Privatizer.mechanism must return something with the method privatize(x, y, seed), "
+            f"got {mechanism!r} of type {type(mechanism).__name__}"
+        )
+    batch = _encoder(entry, privatizer)(np.arange(min(entry.n, program.minibatch))[np.newaxis])
+    batch = Batch(*map(single, _filled_up(batch, width_of(batch.x.shape[1], program.width))))
+    for parameters in (start, start + np.cos(np.arange(start.size))):  # two halves may be a start, and sum to one
+        release = privatizer.release(single([parameters]), stacked([entry.constants]), batch)
+        if release.outcomes.shape.rank < 3 or release.probability.shape.rank != 3:
+            return
+        outcomes = release.outcomes.shape[2] / release.probability.shape[2]  # a probability may be that of them all
+        total = outcomes * tf.reduce_sum(release.probability, axis=2).numpy()
+        # In single precision, whatever the formula.
+        if not (np.abs(total - 1) < 1e-4).all() or tf.reduce_min(release.probability) < -1e-4:
+            worst = total.flat[np.abs(total - 1).argmax()]
+            raise ValueError(
+                "the probability of Privatizer.release must be at least 0 and sum to one over the outcomes of each "
+                f"record, got {release.probability[0, 0].numpy().tolist()} for the first, and the sum {worst:g}"
+            )
+
+
 def _start(entries: Sequence[Entry], rules: Rules) -> tuple[State, Fixed]:
     """Return the state before the first iteration, and what stays as it is."""
     theta_p = [rules.privatizer.start(entry.budget) for entry in entries]

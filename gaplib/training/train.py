@@ -15,7 +15,7 @@ from gaplib.training.checkpoints import Checkpoint, private_folder
 from gaplib.training.defaults import LEARNING_RATE, MINIBATCH
 from gaplib.training.engine import UNROLLED, Rules
 from gaplib.training.games import Game
-from gaplib.training.play import play
+from gaplib.training.play import play, rehearse
 from gaplib.training.programs import Program, width_of
 from gaplib.training.protocols import Constraint
 from gaplib.training.results import Interrupted, Result
@@ -125,6 +125,9 @@ def train(
 
     programs = [program_of(game) for game in games]
     chunks = _chunks(programs)
+    for program, numbers in chunks:
+        if games[numbers[0]].privatizer is not None:
+            rehearse(program, games[numbers[0]], seeds[numbers[0]])
     folder = None if checkpoint is None else private_folder("checkpoint", checkpoint)
     results: list[Result | None] = [None] * len(games)
     total = sum(program.steps for program, _ in chunks)
