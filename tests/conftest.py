@@ -7,6 +7,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import build_pdf
+import hypothesis
 import pytest
 from browsing import watch
 from playwright.sync_api import sync_playwright
@@ -15,6 +16,10 @@ from site_builder import BASEURL, ROOT, run_site
 # Where the chapters lie is told, here as by the tools.
 os.environ["GAPLIB_CHAPTERS"] = str(ROOT / "notebooks")
 
+
+# An example may take as long as the machine is busy: a deadline on the clock tells nothing of the code.
+hypothesis.settings.register_profile("project", deadline=None)
+hypothesis.settings.load_profile("project")
 
 # A file is one worker's. Those that take longest come first, so that no worker ends long after the others.
 LONGEST_FIRST = (
