@@ -7,6 +7,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import build_pdf
+import hypothesis
 import pytest
 from browsing import watch
 from playwright.sync_api import sync_playwright
@@ -17,6 +18,10 @@ os.environ["GAPLIB_CHAPTERS"] = str(ROOT / "notebooks")
 
 
 NAVIGATION_TIMEOUT = 120_000  # milliseconds: on a machine that does other work too, setting a page takes its time
+
+# An example may take as long as the machine is busy: a deadline on the clock tells nothing of the code.
+hypothesis.settings.register_profile("project", deadline=None)
+hypothesis.settings.load_profile("project")
 
 # A file is one worker's. Those that take longest come first, so that no worker ends long after the others.
 LONGEST_FIRST = (
