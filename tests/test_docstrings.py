@@ -211,6 +211,8 @@ GOOD = {
     "training.AugmentedLagrangian": dict(first=1, last=3, rate=0.01),
     "training.Penalty": dict(first=0.1, last=1),
     "training.NetworkAdversary": dict(width=16),
+    "training.NeuralPrivatizer": dict(width=16, depth=2, noise=0, moves=1, dimension=None),
+    "training.NeuralAdversary": dict(width=16, depth=2, dimension=None),
     "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None),
     "book.explorer.fragment": dict(),
     "book.explorer.show": dict(model=MIXTURE, D=4),
@@ -239,7 +241,10 @@ UNCHECKED = {
     "book.plots.use_style",
     "jobs.cluster",  # see test_jobs.py
     "jobs.work",
-    *(f"mechanisms.{name}" for name in ("FiniteKernel", "PiecewiseKernel", "SamplePlan", "TransportMap")),
+    *(
+        f"mechanisms.{name}"
+        for name in ("FiniteKernel", "NetworkMechanism", "PiecewiseKernel", "SamplePlan", "TransportMap")
+    ),
     "mechanisms.Saved",  # see test_storage.py
     "mechanisms.load",
     "models.FiniteModel",

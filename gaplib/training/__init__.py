@@ -13,6 +13,7 @@ from gaplib.training.constraints import AugmentedLagrangian, Penalty
 from gaplib.training.defaults import Setting
 from gaplib.training.encodings import PrivatizerOfBits, PrivatizerOfNumbers
 from gaplib.training.games import Game
+from gaplib.training.neural import NeuralAdversary, NeuralPrivatizer
 from gaplib.training.privatizers import AffinePrivatizer, BinaryPrivatizer
 from gaplib.training.protocols import Adversary, Batch, Constraint, Diluted, Mechanism, Privatizer, Release, Units
 from gaplib.training.results import History, Interrupted, Result
@@ -33,6 +34,8 @@ __all__ = [
     "Interrupted",
     "Mechanism",
     "NetworkAdversary",
+    "NeuralAdversary",
+    "NeuralPrivatizer",
     "Penalty",
     "Privatizer",
     "PrivatizerOfBits",
