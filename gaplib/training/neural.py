@@ -21,7 +21,10 @@ SPREAD = 3.0  # the standard deviation of records in units of the game
 PACE = 0.3
 # How steep the first layers are, for records of standard deviation one. The optimum has edges, and so has the posterior
 # given its release; a network that begins smooth takes long to form them.
-PRIVATIZER_GAIN, ADVERSARY_GAIN = 1.0, 3.0
+PRIVATIZER_GAIN, ADVERSARY_GAIN = 1.5, 3.0
+# What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
+# and where the optimum does not move a record, nothing is spent.
+GATE_GAIN = 6.0
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         y = (2 * batch.y - 1) * sees_y
         inputs = tf.concat([x / SPREAD, y[..., tf.newaxis], batch.noise], axis=2)
         outputs = networks.apply(PACE * parameters, self._layers, inputs)
-        log_odds, move = outputs[..., : self.moves], SPREAD * outputs[..., self.moves :]
+        log_odds, move = GATE_GAIN * outputs[..., : self.moves], SPREAD * outputs[..., self.moves :]
         probability = tf.nn.softmax(tf.concat([tf.zeros_like(log_odds[..., :1]), log_odds], axis=2))
         if self.dimension:
             x = x[:, :, tf.newaxis]
@@ -118,6 +121,8 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         if not sees_y[0]:
             weight, bias = layers[0]
             layers[0] = np.delete(weight, self.dimension or 1, axis=0), bias
+        gain = np.repeat([GATE_GAIN, 1.0], [self.moves, self._layers[-1][1] - self.moves])
+        layers[-1] = layers[-1][0] * gain, layers[-1][1] * gain
         weights, biases = zip(*layers, strict=True)
         scale = SPREAD * units.unit
         return NetworkMechanism(weights, biases, np.asarray(units.center), scale, bool(sees_y[0]), self.noise)
