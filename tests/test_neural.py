@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from gaplib import mechanisms
+from gaplib import gaussian, leakage, mechanisms, transport
 from gaplib.mechanisms import NetworkMechanism
 from gaplib.models import GaussianMixture
 from gaplib.training import (
@@ -332,7 +332,7 @@ def test_the_released_records_say_the_same(on_the_line):
         # Three standard errors of the squares, and of the sample that was trained on.
         noise = ((release - x) ** 2).std() * (1 / np.sqrt(x.size) + 1 / np.sqrt(20_000))
         assert spent == pytest.approx(result.distortion, abs=3 * noise)
-        low, high = accuracy_on_the_line(model, result.mechanism)
+        _, high = accuracy_on_the_line(model, result.mechanism)
         right = ((result.belief(release) > 0.5) == (y == 1)).mean()
         assert right < high + 3 * np.sqrt(0.25 / x.size)  # no adversary is better
 
