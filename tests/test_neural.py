@@ -20,9 +20,11 @@ from gaplib.training import (
     NeuralAdversary,
     NeuralPrivatizer,
     Sample,
+    fit_plan,
     train,
 )
 from gaplib.training._tensorflow import single
+from gaplib.training.checkpoints import Checkpoint
 from gaplib.training.defaults import NETWORKS
 
 DATASETS = {
@@ -345,3 +347,51 @@ def test_under_zero_one_loss_the_affine_family_finds_its_map_optimum():
         # As far as order 8 comes (.001, chapter 13), and what 20,000 records cannot tell (.002).
         assert reached < best + 0.004, result.game.label
         assert result.distortion <= 1.005 * result.game.D
+
+
+def test_without_y_the_optimum_is_near():
+    """Where Y is not seen, the optimum releases records of one place at several."""
+    model, privatizer = DATASETS[1], NeuralPrivatizer(noise=1, moves=3)
+    (result,) = train([Game(model, 3, "pdi", privatizer=privatizer)], loss="0-1")
+    _, high = accuracy_on_the_line(model, result.mechanism)
+    assert high < transport.optimal_pdi(model, 3, gap=1e-3).value + 0.02
+    assert result.distortion <= 1.005 * 3
+
+
+def test_a_network_can_be_fitted_to_a_plan():
+    model, D = DATASETS[1], 3
+    x, y = model.sample(2000, seed=0)
+    mechanism = fit_plan(x, y, D)
+    assert mechanism.distortion(x, y) <= D
+    _, high = accuracy_on_the_line(model, mechanism)
+    assert high < transport.optimal_pdd(model, D).value + 0.02
+    with pytest.raises(ValueError, match="privatizer must have one move and no noise"):
+        fit_plan(x, y, D, privatizer=NeuralPrivatizer(moves=2))
+
+
+def test_a_plan_of_vectors_can_be_fitted():
+    x, y, axis = vectors(2, 400, 0)
+    mechanism = fit_plan(x, y, 3, steps=300)
+    moved = mechanism.privatize(x, y, 0) - x
+    assert (moved**2).sum(axis=1).mean() == pytest.approx(3, rel=0.2)
+    assert ((moved @ axis) ** 2).mean() > 0.9 * (moved**2).sum(axis=1).mean()  # towards the others
+
+
+def test_a_checkpoint_of_networks_goes_on_to_the_same_bits(monkeypatch, tmp_path):
+    game = Game(DATASETS[1], 1, privatizer=NeuralPrivatizer(8), adversary=NeuralAdversary(8), n=500)
+    settings = dict(loss="0-1", steps=300, progress=False)
+    (whole,) = train([game], **settings)
+    saved = Checkpoint.save
+
+    def save_and_stop(checkpoint, moment):
+        saved(checkpoint, moment)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "is_due", lambda _: True)
+    monkeypatch.setattr(Checkpoint, "save", save_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        train([game], **settings, checkpoint=tmp_path)
+    monkeypatch.setattr(Checkpoint, "save", saved)
+    (resumed,) = train([game], **settings, checkpoint=tmp_path)
+    for one, other in zip(whole.mechanism.weights, resumed.mechanism.weights):
+        np.testing.assert_array_equal(one, other)
