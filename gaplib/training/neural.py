@@ -35,8 +35,8 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     so there is a gate beside the move, and the loss is averaged over both outcomes exactly. While it trains, the
     distortion is that of the minibatches, and in the end that of all records.
 
-    The defaults are for mechanisms that see Y, whose optimum on the line is deterministic. One that does not see Y has to
-    release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``.
+    The defaults are for mechanisms that see Y, whose optimum on the line is deterministic. One that does not see Y has
+    to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``.
 
     Parameters
     ----------

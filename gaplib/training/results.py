@@ -89,8 +89,9 @@ class Result:
         records that the fresh one has not seen, over the training sample released once more. Well
         above 0, the privatizer had an opponent that did not see what it should, and its mechanism hides less than the
         history says. A fresh adversary that finds no more comes out a little below 0, since it sees half the records:
-        over the rows of the paper's tables at -.001, with a standard deviation of .0005. NaN for fewer than 100 records,
-        for vectors and for a game that diverged. It is computed when it is first asked for, in some milliseconds.
+        over the rows of the paper's tables at -.001, with a standard deviation of .0005. NaN for fewer than 100
+        records, for vectors and for a game that diverged. It is computed when it is first
+        asked for, in some milliseconds.
         """
         sample = sample_of(self.game, self.seed)
         return exploitability(self._adversary, self.mechanism, sample.x, sample.y, self.seed)
@@ -99,8 +100,8 @@ class Result:
         """Return the trained adversary's belief that Y = 1, elementwise.
 
         It is meant to be best under the loss that the game is about: the adversary learns the posterior, and under
-        alpha-loss its log odds are multiplied by alpha (`gaplib.losses.tilted_posterior`). Under 0-1 loss all beliefs on
-        the right side of 1/2 are best; this is the posterior.
+        alpha-loss its log odds are multiplied by alpha (`gaplib.losses.tilted_posterior`). Under 0-1 loss all beliefs
+        on the right side of 1/2 are best; this is the posterior.
 
         Parameters
         ----------
