@@ -364,7 +364,8 @@ def test_a_network_can_be_fitted_to_a_plan():
     mechanism = fit_plan(x, y, D)
     assert mechanism.distortion(x, y) <= D
     _, high = accuracy_on_the_line(model, mechanism)
-    # Measured .037 above the optimum with 3,000 records: no adversary finds what the fit leaves. Affine ones are .15 above.
+    # Measured .037 above the optimum with 3,000 records: no adversary finds what the fit leaves. The best affine
+    # mechanism is .15 above.
     assert high < transport.optimal_pdd(model, D).value + 0.06
     with pytest.raises(ValueError, match="privatizer must have one move and no noise"):
         fit_plan(x, y, D, privatizer=NeuralPrivatizer(moves=2))
