@@ -64,6 +64,7 @@ bench: env
 	$(BIN)/python benchmarks/gaussian_solvers.py
 	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/sweeps.py
 	$(BIN)/python benchmarks/book.py
 

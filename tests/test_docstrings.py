@@ -237,9 +237,12 @@ GOOD = {
     "training.AugmentedLagrangian": dict(first=1, last=3, rate=0.01),
     "training.Penalty": dict(first=0.1, last=1),
     "training.NetworkAdversary": dict(width=16),
+    "training.NeuralPrivatizer": dict(width=16, depth=2, noise=0, moves=1, dimension=None),
+    "training.NeuralAdversary": dict(width=16, depth=2, dimension=None),
     "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None),
     "book.explorer.fragment": dict(),
     "book.explorer.show": dict(model=MIXTURE, D=4),
+    "training.fit_plan": dict(x=[0.0, 1, 2, 3], y=BITS, D=1, privatizer=None, steps=1, seed=0),
     "training.train": dict(
         games=[],
         loss="alpha",
@@ -267,7 +270,10 @@ UNCHECKED = {
     "book.plots.use_style",
     "jobs.cluster",  # see test_jobs.py
     "jobs.work",
-    *(f"mechanisms.{name}" for name in ("FiniteKernel", "PiecewiseKernel", "SamplePlan", "TransportMap")),
+    *(
+        f"mechanisms.{name}"
+        for name in ("FiniteKernel", "NetworkMechanism", "PiecewiseKernel", "SamplePlan", "TransportMap")
+    ),
     "mechanisms.Saved",  # see test_storage.py
     "mechanisms.load",
     "models.FiniteModel",
@@ -331,7 +337,7 @@ def test_bad_input_raises_what_is_documented_and_names_the_argument(name, capsys
                 refused += 1
         assert refused >= 2, f"{parameter} is taken whatever it is"
     # What bad input alone cannot cause: a solver that fails, an interrupt, a claim that does not hold.
-    assert promised - seen <= {"RuntimeError", "Interrupted", "AssertionError"}, (
+    assert promised - seen <= {"RuntimeError", "ImportError", "Interrupted", "AssertionError"}, (
         f"documented, not seen: {promised - seen}"
     )
 

@@ -10,6 +10,7 @@ from gaplib import _storage
 from gaplib.mechanisms.affine import AffineGaussian
 from gaplib.mechanisms.binary import BinaryKernel
 from gaplib.mechanisms.finite import FiniteKernel
+from gaplib.mechanisms.network import NetworkMechanism
 from gaplib.mechanisms.piecewise import PiecewiseKernel
 from gaplib.mechanisms.sample_plan import SamplePlan
 from gaplib.mechanisms.saved import FORMAT, VERSION, Saved
@@ -19,6 +20,7 @@ __all__ = [
     "AffineGaussian",
     "BinaryKernel",
     "FiniteKernel",
+    "NetworkMechanism",
     "PiecewiseKernel",
     "SamplePlan",
     "Saved",
@@ -28,7 +30,15 @@ __all__ = [
 
 _TYPES: dict[str, type[Saved]] = {
     kind.__name__: kind
-    for kind in (AffineGaussian, BinaryKernel, FiniteKernel, PiecewiseKernel, SamplePlan, TransportMap)
+    for kind in (
+        AffineGaussian,
+        BinaryKernel,
+        FiniteKernel,
+        NetworkMechanism,
+        PiecewiseKernel,
+        SamplePlan,
+        TransportMap,
+    )
 }
 
 
@@ -41,8 +51,8 @@ def load(path: str | os.PathLike[str]) -> Saved:
 
     Returns
     -------
-    BinaryKernel, AffineGaussian, FiniteKernel, TransportMap, PiecewiseKernel or SamplePlan
-        With the same numbers, to the bit.
+    BinaryKernel, AffineGaussian, FiniteKernel, TransportMap, PiecewiseKernel, SamplePlan or NetworkMechanism
+        With the same numbers; rows of a kernel are divided by their sums once more.
 
     Raises
     ------

@@ -13,6 +13,8 @@ from gaplib.training.constraints import AugmentedLagrangian, Penalty
 from gaplib.training.defaults import Setting
 from gaplib.training.encodings import PrivatizerOfBits, PrivatizerOfNumbers
 from gaplib.training.games import Game
+from gaplib.training.neural import NeuralAdversary, NeuralPrivatizer
+from gaplib.training.plans import fit_plan
 from gaplib.training.privatizers import AffinePrivatizer, BinaryPrivatizer
 from gaplib.training.protocols import Adversary, Batch, Constraint, Diluted, Mechanism, Privatizer, Release, Units
 from gaplib.training.results import History, Interrupted, Result
@@ -33,6 +35,8 @@ __all__ = [
     "Interrupted",
     "Mechanism",
     "NetworkAdversary",
+    "NeuralAdversary",
+    "NeuralPrivatizer",
     "Penalty",
     "Privatizer",
     "PrivatizerOfBits",
@@ -42,5 +46,6 @@ __all__ = [
     "Sample",
     "Setting",
     "Units",
+    "fit_plan",
     "train",
 ]

@@ -17,15 +17,17 @@ class TrainedAdversary:
     ----------
     adversary : Adversary
     parameters : numpy.ndarray of float32, shape (P,)
-    center, unit : float
-        What is subtracted from a release, and what it is divided by, before the adversary sees it.
+    center : float or numpy.ndarray of shape (d,)
+        What is subtracted from a release before the adversary sees it.
+    unit : float
+        What it is divided by then.
     learned_order, played_order : float
         Of the alpha-loss that the adversary was trained under, and of the one that the game is about; 1 is log-loss.
     """
 
     adversary: Adversary
     parameters: np.ndarray
-    center: float
+    center: float | np.ndarray
     unit: float
     learned_order: float
     played_order: float
@@ -44,6 +46,8 @@ class TrainedAdversary:
 
     def _outputs(self, x_hat: np.ndarray) -> np.ndarray:
         _tensorflow.claim()
-        inputs = _tensorflow.single((np.reshape(x_hat, (1, -1)) - self.center) / self.unit)
+        vector = np.shape(self.center)
+        records = np.shape(x_hat)[: np.ndim(x_hat) - len(vector)]
+        inputs = _tensorflow.single((np.reshape(x_hat, (1, -1, *vector)) - self.center) / self.unit)
         outputs = self.adversary.log_odds(tf.constant(self.parameters[np.newaxis]), inputs)
-        return outputs.numpy().astype(float).reshape(np.shape(x_hat))
+        return outputs.numpy().astype(float).reshape(records)

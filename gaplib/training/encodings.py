@@ -51,6 +51,8 @@ class PrivatizerOfBits(Privatizer):
 class PrivatizerOfNumbers(Privatizer):
     """A privatizer of numbers. It sees them centred, in thirds of their standard deviation, each with a normal noise.
 
+    Of vectors the standard deviation is the root of their mean squared distance from the centre.
+
     A step of .01 is then as large for any data as it is for the paper's, whose standard deviation is 3. Centre and
     standard deviation are those of the records without the outliers, so that a wrong entry does not set the scale.
     """
@@ -58,7 +60,9 @@ class PrivatizerOfNumbers(Privatizer):
     def units(self, sample: Sample) -> Units:
         """Measure in thirds of the standard deviation of X."""
         x = _usual(sample.x)
-        return Units(float(x.mean()), float(x.std()) / 3 or 1.0)
+        if x.ndim == 1:
+            return Units(float(x.mean()), float(x.std()) / 3 or 1.0)
+        return Units(x.mean(axis=0), math.sqrt(x.var(axis=0).sum()) / 3 or 1.0)
 
     def encoder(self, sample: Sample, units: Units, noise: np.random.Generator) -> Callable[[np.ndarray], Batch]:
         """Return the function that takes records one by one, and draws a number of noise for each."""
@@ -73,7 +77,9 @@ class PrivatizerOfNumbers(Privatizer):
 
     def release_unit(self, sample: Sample, units: Units, budget: float) -> float:
         """Return the standard deviation that the release would have if all of the budget were noise."""
-        return math.sqrt((_usual(sample.x).std() / units.unit) ** 2 + budget) or 1.0
+        x = _usual(sample.x)
+        sd = x.std() if x.ndim == 1 else math.sqrt(x.var(axis=0).sum())
+        return math.sqrt((sd / units.unit) ** 2 + budget) or 1.0
 
     def violation_unit(self, budget: float) -> float:
         """Return the budget, or a hundredth of the variance of X (9 here) if that is more."""
@@ -85,6 +91,10 @@ def _usual(x: np.ndarray) -> np.ndarray:
 
     A second value of Y that is as rare as one in ten is never taken for outliers, however far away it is.
     """
+    if x.ndim == 2:
+        away = np.sqrt(((x - np.median(x, axis=0)) ** 2).sum(axis=1))
+        far = np.quantile(away, 0.9)
+        return x[away <= 30 * far] if far > 0 else x
     low, middle, high = np.quantile(x, [0.05, 0.5, 0.95])
     within = np.abs(x - middle) <= 30 * (high - low)
     return x[within] if high > low else x

@@ -29,6 +29,12 @@ UNROLLED = 5
 # the optimum hardly moves any more. Chapter 13 of the book trains without this limit and ends far off.
 LARGEST_TILT = 64.0
 
+# Under 0-1 loss the order of the alpha-loss rises, by equal factors, from the first to the last one; at this share of
+# the iterations it is there. At a low order all records pull, and the adversary can follow; the optimum under a high
+# one is that of 0-1 loss.
+RISING_TILT = (2.0, 16.0)
+RISEN = 0.8
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -45,6 +51,8 @@ class Rules:
     as_printed : bool
         Constrain the minibatch's distortion rather than the expected one, average the belief rather than the loss,
         train the adversary under alpha-loss itself, and never shorten the step.
+    rising : bool
+        Whether the order of that loss rises while they play.
     """
 
     privatizer: Privatizer
@@ -53,6 +61,7 @@ class Rules:
     unrolled: int
     alpha_loss: bool
     as_printed: bool
+    rising: bool
 
 
 class Player(NamedTuple):
@@ -112,37 +121,48 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
 
     def release_of(theta_p: tf.Tensor, batch: Batch, fixed: Fixed) -> Release:
         outcomes, probability = rules.privatizer.release(theta_p, fixed.constants, batch)
-        check_shape("the outcomes of Privatizer.release", outcomes, (*batch.x.shape, None))
+        records, vector = batch.x.shape[:2], batch.x.shape[2:]
+        check_shape("the outcomes of Privatizer.release", outcomes, (*records, None, *vector))
         check_shape("the probability of Privatizer.release", probability, (None, None, None))
         return Release(outcomes, probability)
 
-    def expected_distortion(theta_p: tf.Tensor, fixed: Fixed) -> tf.Tensor:
+    def expected_distortion(theta_p: tf.Tensor, fixed: Fixed, release: Release, batch: Batch) -> tf.Tensor:
         distortion = rules.privatizer.distortion(theta_p, fixed.constants)
+        if distortion is None:
+            return distortion_of(release, batch)
         check_shape("Privatizer.distortion", distortion, fixed.budget.shape)
         return distortion
 
     def log_odds_of(theta_a: tf.Tensor, release: Release, fixed: Fixed) -> tf.Tensor:
         x_hat = release.outcomes
-        flat = tf.reshape(x_hat, [x_hat.shape[0], -1]) / fixed.release_unit
+        games, vector = x_hat.shape[:1], x_hat.shape[3:]
+        flat = tf.reshape(x_hat, [*games, -1, *vector]) / tf.reshape(fixed.release_unit, [-1, 1] + [1] * len(vector))
         log_odds = rules.adversary.log_odds(theta_a, flat)
-        check_shape("Adversary.log_odds", log_odds, flat.shape)
-        return tf.reshape(log_odds, x_hat.shape)
+        check_shape("Adversary.log_odds", log_odds, flat.shape[:2])
+        return tf.reshape(log_odds, x_hat.shape[:3])
 
     def distortion_of(release: Release, batch: Batch) -> tf.Tensor:
         """Return the distortion of this minibatch, with its noise."""
-        error = tf.reduce_sum(release.probability * (release.outcomes - batch.x[..., tf.newaxis]) ** 2, axis=2)
-        return tf.reduce_sum(batch.weight * error, axis=1)
+        error = (release.outcomes - tf.expand_dims(batch.x, 2)) ** 2
+        if len(error.shape) == 4:
+            error = tf.reduce_sum(error, axis=3)
+        return tf.reduce_sum(batch.weight * tf.reduce_sum(release.probability * error, axis=2), axis=1)
 
     def trained_loss(log_odds: tf.Tensor, batch: Batch, release: Release, schedule: Schedule) -> tf.Tensor:
         """Return the loss that the adversary descends: log-loss, which the posterior minimizes."""
         alpha = schedule.alpha if rules.alpha_loss and rules.as_printed else 1
         return loss_of(log_odds, batch, release.probability, alpha)
 
-    def played_loss(log_odds: tf.Tensor, batch: Batch, release: Release, schedule: Schedule) -> tf.Tensor:
+    def played_loss(
+        log_odds: tf.Tensor, batch: Batch, release: Release, schedule: Schedule, progress: tf.Tensor
+    ) -> tf.Tensor:
         """Return the loss that the privatizer climbs: that of the tilted posterior."""
         if rules.as_printed or not rules.alpha_loss:
             return trained_loss(log_odds, batch, release, schedule)
         alpha = tf.minimum(schedule.alpha, LARGEST_TILT)
+        if rules.rising:
+            first, last = RISING_TILT
+            alpha = first * (last / first) ** tf.minimum(progress / RISEN, 1.0)
         return loss_of(alpha * log_odds, batch, release.probability, alpha)
 
     def iterate(state: State, batch: Batch, fixed: Fixed, schedule: Schedule, t: tf.Tensor) -> tuple[State, tf.Tensor]:
@@ -175,8 +195,9 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
             theta_p = state.privatizer.parameters
             tape.watch(theta_p)
             release = release_of(theta_p, batch, fixed)
-            loss = played_loss(log_odds_of(adversary.parameters, release, fixed), batch, release, schedule)
-            expected = expected_distortion(theta_p, fixed)
+            log_odds = log_odds_of(adversary.parameters, release, fixed)
+            loss = played_loss(log_odds, batch, release, schedule, progress)
+            expected = expected_distortion(theta_p, fixed, release, batch)
             distortion = distortion_of(release, batch) if rules.as_printed else expected
             violation = (distortion - fixed.budget) / fixed.violation_unit
             objective = -loss + rules.constraint.term(violation, state.multiplier, progress)

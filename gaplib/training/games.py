@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from gaplib import _checks
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.training import protocols
-from gaplib.training.defaults import BITS, NUMBERS, TEST_RECORDS, Setting
+from gaplib.training.defaults import BITS, NETWORKS, NUMBERS, TEST_RECORDS, Setting
+from gaplib.training.neural import NeuralPrivatizer
 from gaplib.training.protocols import Adversary, Privatizer
 from gaplib.training.samples import Sample, are_bits
 
@@ -22,10 +23,12 @@ class Game:
     Parameters
     ----------
     source : BinaryModel, GaussianMixture, or a pair of arrays (x, y)
-        A model to draw records from, or the records themselves: y zeros and ones; x too for a binary game, any other
-        numbers for a Gaussian one. Bits may be integers, floats or booleans. A pair is checked and copied.
+        A model to draw records from, or the records themselves: y zeros and ones, shape (n,); x too for a binary game,
+        any other numbers for a Gaussian one, or vectors, shape (n, d), for networks. Bits may be integers, floats or
+        booleans. A pair is checked and copied.
     D : float in [0, 1e30]
-        Budget: the largest allowed expected distortion, P(Xhat != X) or E[(Xhat - X)^2].
+        Budget: the largest allowed expected distortion, P(Xhat != X) or E[(Xhat - X)^2], for vectors
+        the mean squared distance.
     kind : {"pdd", "pdi"}
         Private-data dependent or independent. For the paper's privatizer of numbers "pdi" is X + beta + gamma N.
     n : int, optional
@@ -34,9 +37,11 @@ class Game:
     test : pair of arrays (x, y), optional
         Test records, if `source` is a pair. From a model, 2,000 are drawn after the others.
     privatizer : Privatizer, optional
-        Who learns the mechanism; the paper's `BinaryPrivatizer` or `AffinePrivatizer` if not given.
+        Who learns the mechanism; the paper's `BinaryPrivatizer` or `AffinePrivatizer` if not given, for vectors a
+        `NeuralPrivatizer`.
     adversary : Adversary, optional
-        Who learns to guess Y; the paper's `BinaryAdversary` or `NetworkAdversary` if not given.
+        Who learns to guess Y; the paper's `BinaryAdversary` or `NetworkAdversary` if not given, and a
+        `NeuralAdversary` for vectors and against a `NeuralPrivatizer`.
 
     Raises
     ------
@@ -78,30 +83,40 @@ class Game:
             object.__setattr__(self, "test", _records("test", self.test))
             if are_bits(self.source[0]) and not are_bits(self.test[0]):
                 raise ValueError("test must hold zeros and ones as its x, as source does")
+            if self.source[0].shape[1:] != self.test[0].shape[1:]:
+                raise ValueError(
+                    f"test must hold records like those of source as its x, got shape {self.test[0].shape} beside "
+                    f"{self.source[0].shape}"
+                )
+        self.setting  # noqa: B018  # refuses players that are not for vectors
 
     @cached_property
     def setting(self) -> Setting:
         """What the paper takes for this kind of data, with the players that were given."""
         bits = are_bits(self.source[0]) if isinstance(self.source, tuple) else isinstance(self.source, BinaryModel)
-        setting = BITS if bits else NUMBERS
-        return replace(
-            setting,
-            privatizer=self.privatizer or setting.privatizer,
-            adversary=self.adversary or setting.adversary,
-        )
+        vector = self.source[0].shape[1:] if isinstance(self.source, tuple) else ()
+        if vector or isinstance(self.privatizer, NeuralPrivatizer):
+            setting = NETWORKS
+        else:
+            setting = BITS if bits else NUMBERS
+        privatizer, adversary = self.privatizer or setting.privatizer, self.adversary or setting.adversary
+        if vector:  # who does not derive from the contract cannot say that it is not for vectors
+            privatizer = getattr(privatizer, "for_vectors", partial(Privatizer.for_vectors, privatizer))(*vector)
+            adversary = getattr(adversary, "for_vectors", partial(Adversary.for_vectors, adversary))(*vector)
+        return replace(setting, privatizer=privatizer, adversary=adversary)
 
     @property
     def records(self) -> int:
         """The number of training records."""
         if isinstance(self.source, tuple):
-            return self.source[0].size
+            return len(self.source[1])
         return self.n or self.setting.records
 
     @property
     def label(self) -> str:
         """The settings in one line, for messages."""
         if isinstance(self.source, tuple):
-            source = f"{self.source[0].size} records"
+            source = f"{len(self.source[1])} records"
         elif isinstance(self.source, BinaryModel):
             source = f"BinaryModel({self.source.joint.tolist()})"
         else:
@@ -148,7 +163,7 @@ def _records(name: str, value: object) -> tuple[np.ndarray, np.ndarray]:
     # Training is in single precision: beyond 1e15 the square of a sum of squares is infinite.
     numbers = _checks.array(f"{name}[0] (x)", _integers_if_bits(value[0]), -1e15, 1e15)
     y = _checks.bits(f"{name}[1] (y)", _integers_if_bits(value[1]))
-    if numbers.shape != y.shape:
+    if numbers.ndim not in (1, 2) or len(numbers) != len(y) or numbers.size == 0:
         raise ValueError(f"{name} must be a pair of arrays of the same length, got {numbers.shape} and {y.shape}")
     return numbers.astype(int) if are_bits(numbers) else numbers.copy(), np.array(y)
 

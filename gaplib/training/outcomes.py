@@ -42,7 +42,8 @@ def result_of(
         entry.units.center,
         entry.units.unit * entry.release_unit,
         learned_order=program.alpha if rules.as_printed else 1.0,
-        played_order=program.alpha,
+        # Of all the beliefs that are best under 0-1 loss, the posterior.
+        played_order=1.0 if math.isinf(program.alpha) else program.alpha,
     )
     parameters = theta_p.astype(float)
     loss, distortion, price = course.astype(float)
@@ -71,7 +72,10 @@ def _mechanism(program: Program, entry: Entry, parameters: np.ndarray) -> tuple[
     rules, D = program.rules, entry.game.D
     mechanism = rules.privatizer.mechanism(parameters, entry.constants, entry.units)
     expected = rules.privatizer.distortion(single([parameters]), stacked([entry.constants]))
-    spent = entry.units.unit**2 * float(expected[0])
+    if expected is None:
+        spent = mechanism.distortion(entry.sample.x, entry.sample.y)  # type: ignore[attr-defined]  # the contract says so
+    else:
+        spent = entry.units.unit**2 * float(expected[0])
     if entry.sample.hides_nothing:
         return _reduced(rules.privatizer, mechanism, 0.0), 0.0
     if spent <= KEPT * D or rules.as_printed:

@@ -171,14 +171,14 @@ def _blocks(entries: Sequence[Entry], program: Program) -> Iterator[Batch]:
             encoded = {key: _filled_up(batch, width) for key, batch in encoded.items()}
         of_games = [encoded[entry.seed, entry.sample] for entry in entries]
         batch = Batch(*(single(np.stack(parts, axis=1)) for parts in zip(*of_games, strict=True)))
-        yield batch._replace(weight=tf.broadcast_to(batch.weight, batch.x.shape))
+        yield batch._replace(weight=tf.broadcast_to(batch.weight, batch.x.shape[:3]))
 
 
 def _filled_up(batch: Batch, width: int) -> Batch:
     """Return the minibatches with the last record of each repeated, with no weight, up to this number of records."""
     missing = ((0, 0), (0, width - batch.x.shape[1]))
-    weight = np.pad(np.broadcast_to(batch.weight, batch.x.shape), missing)
-    x, y, noise = (np.pad(part, missing, mode="edge") for part in batch[:3])
+    weight = np.pad(np.broadcast_to(batch.weight, batch.x.shape[:2]), missing)
+    x, y, noise = (np.pad(part, missing + ((0, 0),) * (part.ndim - 2), mode="edge") for part in batch[:3])
     return Batch(x, y, noise, weight)
 
 

@@ -58,7 +58,7 @@ class Entry:
     @property
     def n(self) -> int:
         """Number of training records."""
-        return self.sample.x.size
+        return len(self.sample.y)
 
 
 def width_of(size: int, largest: int) -> int:

@@ -2,11 +2,12 @@
 
 All games of a study are played at once. So a player is a value without state: what it has learned is a tensor that the
 engine keeps, with a row for each game. In the shapes below G is the number of games, B of minibatches in a block, R of
-records in a minibatch, O of possible outcomes of a release, and P of parameters.
+records in a minibatch, O of possible outcomes of a release, and P of parameters. Where x is a vector of d numbers,
+every array of records or releases has one more axis, the last, of length d.
 
-A class that derives from one of these contracts cannot leave out one of its methods; only `Privatizer.reduced` has a
-default. Players and constraints must be hashable, best as frozen dataclasses: games whose players are equal are played
-in one compiled program.
+A class that derives from one of these contracts cannot leave out one of its methods; only `reduced` and `for_vectors`
+have a default. Players and constraints must be hashable, best as frozen dataclasses: games whose players are equal are
+played in one compiled program.
 """
 
 from abc import abstractmethod
@@ -26,13 +27,13 @@ class Units(NamedTuple):
 
     Parameters
     ----------
-    center : float
+    center : float or numpy.ndarray of shape (d,)
         The x that is zero in the game.
     unit : float > 0
         The change of x that is one in the game. Distortion and budget are in its square.
     """
 
-    center: float
+    center: float | np.ndarray
     unit: float
 
 
@@ -43,7 +44,7 @@ class Batch(NamedTuple):
     ----------
     x, y : tf.Tensor, shape (G, R)
         Public and private data.
-    noise : tf.Tensor, shape (G, R)
+    noise : tf.Tensor, shape (G, R) or (G, R, any)
         The privatizer's.
     weight : tf.Tensor, shape (G, R)
         What each record counts. Weights sum to one in each game.
@@ -243,10 +244,12 @@ class Privatizer(Protocol):
         """
 
     @abstractmethod
-    def distortion(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...]) -> tf.Tensor:
+    def distortion(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...]) -> tf.Tensor | None:
         """Return the expected distortion over the training sample, differentiable in the parameters.
 
-        What ``as_printed`` holds to the budget instead is the squared error of a minibatch.
+        What ``as_printed`` holds to the budget instead is the squared error of a minibatch. A family for which the
+        expectation is no formula returns None: then training looks at the minibatches too, and what was learned needs
+        a method ``distortion(x, y)`` that measures it on records.
 
         Parameters
         ----------
@@ -256,7 +259,7 @@ class Privatizer(Protocol):
 
         Returns
         -------
-        tf.Tensor, shape (G,)
+        tf.Tensor, shape (G,), or None
             In units of the game.
         """
 
@@ -295,6 +298,25 @@ class Privatizer(Protocol):
         """
         return Diluted(mechanism, share)
 
+    def for_vectors(self, d: int) -> "Privatizer":
+        """Return the privatizer that plays where x is a vector. By default there is none.
+
+        Parameters
+        ----------
+        d : int
+            How many numbers it has.
+
+        Returns
+        -------
+        Privatizer
+
+        Raises
+        ------
+        ValueError
+            If this privatizer is not for such data.
+        """
+        raise ValueError(f"privatizer must be one for vectors where x has the shape (n, d), got {self!r}")
+
 
 class Adversary(Protocol):
     """A family of functions that can be trained to say from a release how likely Y = 1 is."""
@@ -327,6 +349,25 @@ class Adversary(Protocol):
         -------
         tf.Tensor, shape (G, N)
         """
+
+    def for_vectors(self, d: int) -> "Adversary":
+        """Return the adversary that plays where x is a vector. By default there is none.
+
+        Parameters
+        ----------
+        d : int
+            How many numbers it has.
+
+        Returns
+        -------
+        Adversary
+
+        Raises
+        ------
+        ValueError
+            If this adversary is not for such data.
+        """
+        raise ValueError(f"adversary must be one for vectors where x has the shape (n, d), got {self!r}")
 
 
 class Constraint(Protocol):

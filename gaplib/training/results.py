@@ -26,7 +26,8 @@ class History:
         The last of the 10.
     loss : numpy.ndarray
         The adversary's loss on the minibatches, averaged over the 10; in nats under log-loss. Under alpha-loss of an
-        order above 64 it is that of order 64, which the privatizer is trained against.
+        order above 64 it is that of order 64, which the privatizer is trained against, and under 0-1 loss that of the
+        rising order.
     distortion : numpy.ndarray
         The expected distortion of the privatizer's iterates, averaged.
     multiplier : numpy.ndarray
@@ -49,7 +50,8 @@ class Result:
     game : Game
     seed : int
     mechanism : Mechanism or None
-        What was learned: of the paper's privatizers a `BinaryKernel` or an `AffineGaussian`. None if the game diverged.
+        What was learned: of the paper's privatizers a `BinaryKernel` or an `AffineGaussian`, of a `NeuralPrivatizer` a
+        `NetworkMechanism`. None if the game diverged.
     distortion : float
         Its expected distortion over the training sample, at most 1.005 D. A mechanism that spent more has been brought
         back to D, but for one trained as printed.
@@ -87,8 +89,9 @@ class Result:
         records that the fresh one has not seen, over the training sample released once more. Well
         above 0, the privatizer had an opponent that did not see what it should, and its mechanism hides less than the
         history says. A fresh adversary that finds no more comes out a little below 0, since it sees half the records:
-        over the rows of the paper's tables at -.001, with a standard deviation of .0005. NaN for fewer than 100 records
-        and for a game that diverged. It is computed when it is first asked for, in some milliseconds.
+        over the rows of the paper's tables at -.001, with a standard deviation of .0005. NaN for fewer than 100
+        records, for vectors and for a game that diverged. It is computed when it is first
+        asked for, in some milliseconds.
         """
         sample = sample_of(self.game, self.seed)
         return exploitability(self._adversary, self.mechanism, sample.x, sample.y, self.seed)
@@ -97,17 +100,18 @@ class Result:
         """Return the trained adversary's belief that Y = 1, elementwise.
 
         It is meant to be best under the loss that the game is about: the adversary learns the posterior, and under
-        alpha-loss its log odds are multiplied by alpha (`gaplib.losses.tilted_posterior`).
+        alpha-loss its log odds are multiplied by alpha (`gaplib.losses.tilted_posterior`). Under 0-1 loss all beliefs
+        on the right side of 1/2 are best; this is the posterior.
 
         Parameters
         ----------
         x_hat : array_like of float, any shape
-            Releases.
+            Releases; vectors along the last axis.
 
         Returns
         -------
         numpy.ndarray
-            Numbers in [0, 1], of the shape of `x_hat`.
+            Numbers in [0, 1], of the shape of `x_hat`; for vectors without the last axis.
 
         Raises
         ------

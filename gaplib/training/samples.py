@@ -17,7 +17,7 @@ class Sample:
     Parameters
     ----------
     x, y : numpy.ndarray, shape (n,)
-        Records to train on.
+        Records to train on. Vectors x have the shape (n, d).
     x_test, y_test : numpy.ndarray, shape (m,)
         Of length 0 if there is no test sample.
     """
@@ -34,8 +34,8 @@ class Sample:
 
 
 def are_bits(x: np.ndarray) -> bool:
-    """Return whether an array holds zeros and ones only, be they integers, floats or booleans."""
-    return x.dtype.kind in "iufb" and bool(np.isin(x, (0, 1)).all())
+    """Return whether an array is one of zeros and ones only, be they integers, floats or booleans; vectors are none."""
+    return x.dtype.kind in "iufb" and x.ndim == 1 and bool(np.isin(x, (0, 1)).all())
 
 
 def minibatches(seed: int, n: int, size: int) -> Iterator[np.ndarray]:

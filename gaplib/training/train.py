@@ -12,7 +12,7 @@ from tqdm import tqdm
 from gaplib import _checks
 from gaplib.training import protocols
 from gaplib.training.checkpoints import Checkpoint, private_folder
-from gaplib.training.defaults import LEARNING_RATE, MINIBATCH
+from gaplib.training.defaults import LEARNING_RATE
 from gaplib.training.engine import UNROLLED, Rules
 from gaplib.training.games import Game
 from gaplib.training.play import play, rehearse
@@ -35,7 +35,7 @@ def train(
     as_printed: bool = False,
     progress: bool | None = None,
     learning_rate: float = LEARNING_RATE,
-    minibatch: int = MINIBATCH,
+    minibatch: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[Result]:
     """Play games of a privatizer against an adversary, all together (Algorithm 1 of the paper).
@@ -44,8 +44,10 @@ def train(
     ----------
     games : sequence of Game
         Binary and Gaussian ones may be mixed.
-    loss : {"log", "alpha"}
-        The adversary's loss: log-loss (Equation 6 of the paper) or alpha-loss (Equation 7).
+    loss : {"log", "alpha", "0-1"}
+        The adversary's loss: log-loss (Equation 6 of the paper), alpha-loss (Equation 7), or 0-1 loss, that of the MAP
+        adversary. A step has no slope under 0-1 loss: it is alpha-loss of an order that rises while they play. The
+        history's loss is that of the order of its iteration.
     alpha : float in (1, 1e6], for alpha-loss only
         The adversary learns the posterior under log-loss, and is played as its tilt, the best belief under alpha-loss.
         Trained under alpha-loss itself it would hardly learn from records about which it is confidently wrong, and the
@@ -61,7 +63,8 @@ def train(
     k : int from 1 to 100
         Steps of the adversary for each step of the privatizer, on the same minibatch.
     steps : int from 1 to 1e7, optional
-        Iterations T of Algorithm 1, each on one minibatch; 4,000 for binary and 3,000 for Gaussian games if not given.
+        Iterations T of Algorithm 1, each on one minibatch; 4,000 for binary games and networks and 3,000 for Gaussian
+        games if not given.
         Adam's step falls from `learning_rate` to 0 along a cosine, and the mechanism is the mean of the last quarter
         of the iterates.
     as_printed : bool
@@ -71,8 +74,8 @@ def train(
         Whether to show a progress bar with an estimate of the time left; by default on a terminal only.
     learning_rate : float in [1e-6, 1]
         Adam's first step, for both players, in parameters that belong to numbers of order one.
-    minibatch : int from 1 to 1e5
-        Number of records of a minibatch; a smaller sample is its own minibatch.
+    minibatch : int from 1 to 1e5, optional
+        Number of records of a minibatch; a smaller sample is its own minibatch. 200 if not given, and 512 for networks.
     checkpoint : str or path-like, optional
         A folder, made if it is missing and with nothing else in it. What has been learned is written there every half
         minute. The same call with the same folder, after a kill or Ctrl-C, goes on from there to the same bits; other
@@ -115,13 +118,17 @@ def train(
     if progress is not None:
         _checks.flag("progress", progress)
     learning_rate = _checks.real("learning_rate", learning_rate, 1e-6, 1)
-    _checks.integer("minibatch", minibatch, 1, 10**5)
+    if minibatch is not None:
+        _checks.integer("minibatch", minibatch, 1, 10**5)
+    if as_printed and math.isinf(alpha):
+        raise ValueError("as_printed must be False under 0-1 loss, which has no slope, got True")
 
     def program_of(game: Game) -> Program:
         players = game.setting.privatizer, game.setting.adversary, constraint or game.setting.constraint
-        rules = Rules(*players, k if k <= UNROLLED else 0, alpha > 1, as_printed)
-        width = width_of(min(game.records, minibatch), minibatch)
-        return Program(rules, steps or game.setting.steps, minibatch, width, learning_rate, k, alpha)
+        rules = Rules(*players, k if k <= UNROLLED else 0, alpha > 1, as_printed, math.isinf(alpha))
+        size = minibatch or game.setting.minibatch
+        width = width_of(min(game.records, size), size)
+        return Program(rules, steps or game.setting.steps, size, width, learning_rate, k, alpha)
 
     programs = [program_of(game) for game in games]
     chunks = _chunks(programs)
@@ -171,10 +178,10 @@ def _check_games(games: Iterable[Game], seed: int | Sequence[int]) -> tuple[list
 
 
 def _check_alpha(loss: str, alpha: float | None) -> float:
-    if _checks.choice("loss", loss, ("log", "alpha")) == "log":
+    if _checks.choice("loss", loss, ("log", "alpha", "0-1")) != "alpha":
         if alpha is not None:
-            raise ValueError(f"alpha must be left out under log-loss, got {alpha!r}; use loss='alpha'")
-        return 1.0
+            raise ValueError(f"alpha must be left out under {loss}-loss, got {alpha!r}; use loss='alpha'")
+        return 1.0 if loss == "log" else math.inf
     if alpha is None:
         raise ValueError("alpha must be given for loss='alpha'")
     alpha = _checks.real("alpha", alpha, 1, 1e6)

@@ -1,0 +1,186 @@
+"""Players that are networks: for numbers and vectors, with no family of mechanisms in mind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaplib import _checks, _random
+from gaplib.mechanisms import NetworkMechanism
+from gaplib.training import networks
+from gaplib.training._tensorflow import tf
+from gaplib.training.encodings import PrivatizerOfNumbers
+from gaplib.training.protocols import Adversary, Batch, Release, Units
+from gaplib.training.samples import Sample
+
+SPREAD = 3.0  # the standard deviation of records in units of the game
+# How fast the privatizer's weights move, in those of the adversary. Where both are equally fast, the privatizer profits
+# from what the adversary has not seen yet, and piles releases up there.
+PACE = 0.3
+# How steep the first layers are, for records of standard deviation one. The optimum has edges, and so has the posterior
+# given its release; a network that begins smooth takes long to form them.
+PRIVATIZER_GAIN, ADVERSARY_GAIN = 1.5, 3.0
+# What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
+# and where the optimum does not move a record, nothing is spent.
+GATE_GAIN = 6.0
+
+
+@dataclass(frozen=True)
+class NeuralPrivatizer(PrivatizerOfNumbers):
+    """A network that says how far a record may move, and with what probability it does: a `NetworkMechanism`.
+
+    A mechanism that leaves most records alone and moves some far has to decide, and a sum of record and move does not:
+    so there is a gate beside the move, and the loss is averaged over both outcomes exactly. While it trains, the
+    distortion is that of the minibatches, and in the end that of all records.
+
+    The defaults are for mechanisms that see Y, whose optimum on the line is deterministic. One that does not see Y has
+    to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``.
+
+    Parameters
+    ----------
+    width : int from 1 to 10,000
+        Units of each hidden layer.
+    depth : int from 1 to 10
+        Number of hidden layers.
+    noise : int from 0 to 1,000
+        How many numbers of normal noise the network takes with each record.
+    moves : int from 1 to 100
+        How many moves it may choose between, each with a probability of its own.
+    dimension : int, optional
+        What `for_vectors` fills in: the length of records that are vectors.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is not as described.
+    """
+
+    width: int = 32
+    depth: int = 2
+    noise: int = 0
+    moves: int = 1
+    dimension: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_network(self)
+        _checks.integer("noise", self.noise, 0, 1000)
+        _checks.integer("moves", self.moves, 1, 100)
+
+    @property
+    def _layers(self) -> networks.Layers:
+        d = self.dimension or 1
+        return networks.layers_of(d + 1 + self.noise, self.width, self.depth, self.moves * (1 + d))
+
+    def for_vectors(self, d: int) -> NeuralPrivatizer:
+        """Take vectors of this length."""
+        return replace(self, dimension=d)
+
+    def encoder(self, sample: Sample, units: Units, noise: np.random.Generator) -> Callable[[np.ndarray], Batch]:
+        """Return the function that takes records one by one, and draws numbers of noise for each."""
+        x = ((sample.x - units.center) / units.unit).astype(np.float32)
+        y = sample.y.astype(np.float32)
+
+        def encode(rows: np.ndarray) -> Batch:
+            each = np.full((len(rows), 1), 1 / rows.shape[1])
+            return Batch(x[rows], y[rows], noise.standard_normal((*rows.shape, self.noise), np.float32), each)
+
+        return encode
+
+    def constants(self, sample: Sample, units: Units, kind: str) -> tuple[np.ndarray, ...]:
+        """Return 1 if the network sees Y, and else 0."""
+        return (np.array([float(kind == "pdd")]),)
+
+    def start(self, budget: float) -> np.ndarray:
+        """Draw weights, the same in all games, that move every second record a little."""
+        random = _random.generator(0, "NeuralPrivatizer.start")
+        layers = networks.start(self._layers, random, PRIVATIZER_GAIN)
+        layers[-1][0][:] *= 0.3
+        return networks.flat(layers) / PACE
+
+    def release(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...], batch: Batch) -> Release:
+        """Return for each record that it stays, and its moves."""
+        (sees_y,) = constants
+        x = batch.x if self.dimension else batch.x[..., tf.newaxis]
+        y = (2 * batch.y - 1) * sees_y
+        inputs = tf.concat([x / SPREAD, y[..., tf.newaxis], batch.noise], axis=2)
+        outputs = networks.apply(PACE * parameters, self._layers, inputs)
+        log_odds, move = GATE_GAIN * outputs[..., : self.moves], SPREAD * outputs[..., self.moves :]
+        probability = tf.nn.softmax(tf.concat([tf.zeros_like(log_odds[..., :1]), log_odds], axis=2))
+        if self.dimension:
+            x = x[:, :, tf.newaxis]
+            move = tf.reshape(move, [*move.shape[:2], self.moves, self.dimension])
+        return Release(tf.concat([x, x + move], axis=2), probability)
+
+    def distortion(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...]) -> None:
+        """Return None: it has no formula."""
+        return None
+
+    def mechanism(self, parameters: np.ndarray, constants: tuple[np.ndarray, ...], units: Units) -> NetworkMechanism:
+        """Return the `NetworkMechanism`; where it does not see Y, without that input."""
+        (sees_y,) = constants
+        layers = networks.unflat(PACE * parameters, self._layers)
+        if not sees_y[0]:
+            weight, bias = layers[0]
+            layers[0] = np.delete(weight, self.dimension or 1, axis=0), bias
+        gain = np.repeat([GATE_GAIN, 1.0], [self.moves, self._layers[-1][1] - self.moves])
+        layers[-1] = layers[-1][0] * gain, layers[-1][1] * gain
+        weights, biases = zip(*layers, strict=True)
+        scale = SPREAD * units.unit
+        return NetworkMechanism(weights, biases, np.asarray(units.center), scale, bool(sees_y[0]), self.noise)
+
+    def reduced(self, mechanism: NetworkMechanism, share: float) -> NetworkMechanism:  # type: ignore[override]
+        """Move each record with this share of its probabilities."""
+        return replace(mechanism, share=mechanism.share * share)
+
+
+@dataclass(frozen=True)
+class NeuralAdversary(Adversary):
+    """A network from the release to the log odds of Y = 1.
+
+    Parameters
+    ----------
+    width : int from 1 to 10,000
+        Units of each hidden layer.
+    depth : int from 1 to 10
+        Number of hidden layers.
+    dimension : int, optional
+        What `for_vectors` fills in: the length of releases that are vectors.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is not as described.
+    """
+
+    width: int = 48
+    depth: int = 2
+    dimension: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_network(self)
+
+    @property
+    def _layers(self) -> networks.Layers:
+        return networks.layers_of(self.dimension or 1, self.width, self.depth, 1)
+
+    def for_vectors(self, d: int) -> NeuralAdversary:
+        """Take vectors of this length."""
+        return replace(self, dimension=d)
+
+    def start(self, random: np.random.Generator) -> np.ndarray:
+        """Draw weights."""
+        return networks.flat(networks.start(self._layers, random, ADVERSARY_GAIN))
+
+    def log_odds(self, parameters: tf.Tensor, x_hat: tf.Tensor) -> tf.Tensor:
+        """Send each release through the network."""
+        inputs = x_hat if self.dimension else x_hat[..., tf.newaxis]
+        return networks.apply(parameters, self._layers, inputs, tf.nn.relu)[..., 0]
+
+
+def _check_network(player: NeuralPrivatizer | NeuralAdversary) -> None:
+    _checks.integer("width", player.width, 1, 10_000)
+    _checks.integer("depth", player.depth, 1, 10)
+    if player.dimension is not None:
+        _checks.integer("dimension", player.dimension, 1, 10_000)

@@ -1,0 +1,399 @@
+"""Players that are networks: what they learn against the optimum over all mechanisms, on the line and in space."""
+
+import re
+import time
+import zipfile
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from gaplib import gaussian, leakage, mechanisms, transport
+from gaplib.mechanisms import NetworkMechanism
+from gaplib.models import GaussianMixture
+from gaplib.training import (
+    AffinePrivatizer,
+    Batch,
+    Game,
+    NetworkAdversary,
+    NeuralAdversary,
+    NeuralPrivatizer,
+    Sample,
+    fit_plan,
+    train,
+)
+from gaplib.training._tensorflow import single
+from gaplib.training.checkpoints import Checkpoint
+from gaplib.training.defaults import NETWORKS
+
+DATASETS = {
+    1: GaussianMixture(prior=0.5, mu=3, var0=1, var1=1),
+    2: GaussianMixture(prior=0.5, mu=3, var0=4, var1=1),
+    3: GaussianMixture(prior=0.75, mu=3, var0=1, var1=1),
+    4: GaussianMixture(prior=0.75, mu=3, var0=4, var1=1),
+}
+RNG = np.random.default_rng(0)
+QUICK = dict(loss="0-1", steps=30, progress=False)
+
+
+def accuracy_on_the_line(model, mechanism, n=100_000, bins=1000):
+    """Two estimates of the MAP adversary's accuracy, one too low and one too high, from histograms of the release.
+
+    The records are quantiles of each distribution, and gates are averaged over exactly. One half fits the adversary
+    that judges the other: it is never better than the MAP adversary. Judged on what it was fitted to, it is never
+    worse, but for the width of a bin.
+    """
+    means, sds = model.means, np.sqrt(model.variances)
+    low, high = (means - 7 * sds).min(), (means + 7 * sds).max()
+    mass = np.zeros((2, bins, 2))
+    for j in (0, 1):
+        x = means[j] + sds[j] * ndtri((np.arange(n) + 0.5) / n)
+        points, probability = mechanism.outcomes(x, np.full(n, j))
+        z = np.column_stack([x, points])
+        weight = np.column_stack([1 - probability.sum(axis=1), probability]) * model.p_y[j] / n
+        cell = np.clip(((z - low) / (high - low) * bins).astype(int), 0, bins - 1)
+        for half in (0, 1):
+            mass[half, :, j] = np.bincount(cell[half::2].ravel(), weight[half::2].ravel(), bins)
+    guess = mass.argmax(axis=2)
+    fresh = sum(np.take_along_axis(mass[1 - half], guess[half][:, np.newaxis], 1).sum() for half in (0, 1))
+    return fresh, mass.sum(axis=0).max(axis=1).sum()
+
+
+def network(**given):
+    """A mechanism with random weights."""
+    settings = dict(center=np.asarray(1.0), scale=2.0, sees_y=True, noise=0) | given
+    d, moves = np.asarray(settings["center"]).size, settings.pop("moves", 1)
+    sizes = [d + settings["sees_y"] + settings["noise"], 8, 8, moves * (1 + d)]
+    weights = tuple(RNG.normal(size=shape) / shape[0] for shape in pairwise(sizes))
+    return NetworkMechanism(weights, tuple(RNG.normal(size=size) for size in sizes[1:]), **settings)
+
+
+# The mechanism
+
+
+CASES = [
+    dict(),
+    dict(sees_y=False, noise=2),
+    dict(moves=3, share=0.5),
+    dict(center=np.array([1.0, -1, 0]), moves=2),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_trained_is_what_is_released(case):
+    """The engine's release and the mechanism's outcomes, by TensorFlow and by NumPy."""
+    kind = "pdd" if case.get("sees_y", True) else "pdi"
+    vector = np.shape(case.get("center", 0.0))
+    privatizer = NeuralPrivatizer(8, 2, case.get("noise", 0), case.get("moves", 1))
+    privatizer = privatizer.for_vectors(*vector) if vector else privatizer
+    x, y = RNG.normal(2, 3, (50, *vector)), RNG.integers(0, 2, 50)
+    sample = Sample(x, y, x[:0], y[:0])
+    units = privatizer.units(sample)
+    parameters = privatizer.start(1.0) + RNG.normal(size=privatizer.start(1.0).size)
+    constants = privatizer.constants(sample, units, kind)
+    batch = privatizer.encoder(sample, units, np.random.default_rng(1))(np.arange(50)[np.newaxis])
+    released = privatizer.release(
+        single([parameters]), tuple(single([part]) for part in constants), Batch(*map(single, batch))
+    )
+    mechanism = privatizer.mechanism(parameters, constants, units)
+    points, probability = mechanism.outcomes(x, y)
+    trained = np.asarray(units.center) + units.unit * released.outcomes.numpy()[0]
+    if not mechanism.noise:  # the noise is another one
+        # Single precision, in sums of a few dozen terms.
+        np.testing.assert_allclose(points, trained[:, 1:], rtol=1e-4, atol=1e-3)
+        np.testing.assert_allclose(probability, released.probability.numpy()[0, :, 1:], atol=1e-4)
+    np.testing.assert_allclose(released.probability.numpy().sum(axis=2), 1, atol=1e-5)
+    assert mechanism.distortion(x, y) == pytest.approx(
+        (probability * ((points - x[:, np.newaxis]) ** 2).reshape(50, points.shape[1], -1).sum(axis=2))
+        .sum(axis=1)
+        .mean()
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_releases_occur_as_often_as_they_should(case):
+    mechanism, n = network(**case), 20_000
+    x, y = RNG.normal(size=(n, *mechanism.center.shape)), RNG.integers(0, 2, n)
+    release = mechanism.privatize(x, y, 0)
+    _, probability = mechanism.outcomes(x, y)
+    stays = (release == x).reshape(n, -1).all(axis=1).mean()
+    # Five standard errors.
+    assert stays == pytest.approx(1 - probability.sum(axis=1).mean(), abs=5 * np.sqrt(0.25 / n))
+    squares = ((release - x) ** 2).reshape(n, -1).sum(axis=1)
+    assert squares.mean() == pytest.approx(mechanism.distortion(x, y), abs=5 * squares.std() / np.sqrt(n))
+    np.testing.assert_array_equal(release, mechanism.privatize(x, y, 0))
+    assert 0.1 < stays < 0.9 and (release != mechanism.privatize(x, y, 1)).any()
+
+
+def test_without_y_the_release_does_not_depend_on_it():
+    mechanism, x = network(sees_y=False, noise=1), RNG.normal(size=1000)
+    np.testing.assert_array_equal(
+        mechanism.privatize(x, np.zeros(1000, int), 0), mechanism.privatize(x, np.ones(1000, int), 0)
+    )
+
+
+def test_far_records_are_released_too():
+    release = network().privatize([1e300, -1e300, 0], [0, 1, 1], 0)
+    assert np.isfinite(release).all()
+
+
+def test_a_million_records_a_second():
+    mechanism = network(sees_y=True)
+    width = NETWORKS.privatizer.width
+    mechanism = NetworkMechanism(
+        (RNG.normal(size=(2, width)), RNG.normal(size=(width, width)), RNG.normal(size=(width, 2))),
+        (np.zeros(width), np.zeros(width), np.zeros(2)),
+        np.asarray(0.0),
+        1.0,
+        True,
+        0,
+    )
+    x, y = DATASETS[1].sample(10**6, seed=0)
+    seconds = []
+    for _ in range(3):  # the smallest: busy neighbours can only add to it
+        start = time.process_time()
+        mechanism.privatize(x, y, 0)
+        seconds.append(time.process_time() - start)
+    assert min(seconds) < 1
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_networks_are_kept(case, tmp_path):
+    mechanism = network(**case)
+    mechanism.save(tmp_path / "network.npz")
+    loaded = mechanisms.load(tmp_path / "network.npz")
+    x, y = RNG.normal(size=(500, *mechanism.center.shape)), RNG.integers(0, 2, 500)
+    np.testing.assert_array_equal(loaded.privatize(x, y, 3), mechanism.privatize(x, y, 3))
+
+
+@pytest.mark.parametrize("name", ["weights_1", "biases_0", "center", "sees_y", "noise", "share"])
+def test_a_damaged_network_is_refused(name, tmp_path):
+    path = tmp_path / "network.npz"
+    network().save(path)
+    with zipfile.ZipFile(path) as archive:
+        content = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    for other in (None, content["header.npy"], content["weights_0.npy"]):
+        changed = {key: value for key, value in (content | {f"{name}.npy": other}).items() if value is not None}
+        with zipfile.ZipFile(path, "w") as archive:
+            for key, value in changed.items():
+                archive.writestr(key, value)
+        if other is None and name == "share":
+            continue  # one is meant
+        with pytest.raises(ValueError, match="path must be that of"):
+            mechanisms.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (dict(weights=()), "biases must be one for each of the 0 weights"),
+        (dict(weights=(np.zeros((3, 2)),)), r"must have the shapes \(2, n\)"),
+        (dict(biases=(np.zeros(3),)), r"must have the shapes \(2, n\)"),
+        (dict(weights=(np.zeros((2, 3)),), biases=(np.zeros(3),)), "weights must end with 2 outputs"),
+        (dict(weights=(np.full((2, 2), np.nan),)), r"weights\[0\] must be"),
+        (dict(center=np.zeros((1, 1))), "center must have the shape"),
+        (dict(scale=0.0), "scale must be"),
+        (dict(noise=-1), "noise must be"),
+        (dict(share=1.5), "share must be"),
+    ],
+)
+def test_a_network_is_checked(change, message):
+    good = dict(
+        weights=(np.zeros((2, 2)),), biases=(np.zeros(2),), center=np.asarray(0.0), scale=1.0, sees_y=True, noise=0
+    )
+    NetworkMechanism(**good)
+    with pytest.raises(ValueError, match=message):
+        NetworkMechanism(**good | change)
+
+
+def test_records_must_fit_the_network():
+    mechanism = network(center=np.zeros(3))
+    for x in (np.zeros(4), np.zeros((4, 2)), np.zeros((3, 3))):
+        with pytest.raises(ValueError, match=r"x must have the shape \(4, 3\)"):
+            mechanism.privatize(x, [0, 1, 0, 1], 0)
+
+
+# Games
+
+
+def vectors(d, n, seed, prior=0.5):
+    """Two Gaussians of one covariance whose means differ along a random axis: x, y and the axis."""
+    random = np.random.default_rng(seed)
+    rotation = np.linalg.qr(np.random.default_rng(d).normal(size=(d, d)))[0]
+    y = (random.random(n) < prior).astype(int)
+    x = random.standard_normal((n, d))
+    x[:, 0] += 3 * (2 * y - 1)
+    return x @ rotation.T, y, rotation[:, 0]
+
+
+def test_vectors_are_played_by_networks():
+    x, y, _ = vectors(3, 300, 0)
+    game = Game((x, y), 1, test=(x[:10], y[:10]))
+    assert game.setting.privatizer == NeuralPrivatizer(dimension=3)
+    assert game.setting.adversary == NeuralAdversary(dimension=3)
+    (result,) = train([game], **QUICK)
+    assert result.mechanism.privatize(x, y, 0).shape == (300, 3)
+    assert result.belief(x).shape == (300,) and 0 <= result.test_accuracy <= 1
+    assert np.isnan(result.exploitability)  # for numbers only
+    assert result.distortion <= 1.005
+
+
+@pytest.mark.parametrize("player", [dict(privatizer=AffinePrivatizer()), dict(adversary=NetworkAdversary())])
+def test_players_of_numbers_refuse_vectors(player):
+    x, y, _ = vectors(3, 100, 0)
+    (name,) = player
+    with pytest.raises(ValueError, match=rf"{name} must be one for vectors .* got {re.escape(repr(player[name]))}"):
+        Game((x, y), 1, **player)
+
+
+def test_records_and_test_records_must_be_alike():
+    x, y, _ = vectors(3, 100, 0)
+    for test in ((x[:, :2], y), (x[:, 0], y)):
+        with pytest.raises(ValueError, match="test must hold records like those of source"):
+            Game((x, y), 1, test=test)
+    with pytest.raises(ValueError, match="source must be a pair of arrays of the same length"):
+        Game((x[:, :, np.newaxis], y), 1)
+
+
+def test_units_of_vectors_do_not_matter():
+    x, y, _ = vectors(2, 400, 0)
+    one, other = train([Game((x, y), 1), Game((1000 * x + 7, y), 1e6)], **QUICK)
+    assert other.distortion == pytest.approx(1e6 * one.distortion, rel=1e-2)
+
+
+def test_networks_train_to_the_same_bits():
+    game = Game(DATASETS[1], 1, privatizer=NeuralPrivatizer(8), adversary=NeuralAdversary(8), n=500)
+    first, second = (train([game], **QUICK)[0] for _ in range(2))
+    for one, other in zip(first.mechanism.weights, second.mechanism.weights):
+        np.testing.assert_array_equal(one, other)
+    (beside, _) = train(
+        [game, Game(DATASETS[2], 3, privatizer=NeuralPrivatizer(8), adversary=NeuralAdversary(8))], **QUICK
+    )
+    assert beside.distortion == pytest.approx(first.distortion, rel=1e-3)  # rounding, that thirty steps amplify
+
+
+def test_the_other_players_may_play_against_a_network():
+    games = [
+        Game(DATASETS[1], 1, privatizer=NeuralPrivatizer(8), adversary=NetworkAdversary(), n=1000),
+        Game(DATASETS[1], 1, adversary=NeuralAdversary(8), n=1000),
+        Game(DATASETS[1], 1, "pdi", privatizer=NeuralPrivatizer(8, noise=2, moves=3), n=1000),
+    ]
+    for result in train(games, **QUICK):
+        assert result.distortion <= 1.005 and np.isfinite(result.exploitability)
+
+
+def test_no_slope_as_printed():
+    with pytest.raises(ValueError, match="as_printed must be False under 0-1 loss"):
+        train([Game(DATASETS[1], 1)], loss="0-1", as_printed=True)
+    with pytest.raises(ValueError, match="alpha must be left out under 0-1"):
+        train([Game(DATASETS[1], 1)], loss="0-1", alpha=2)
+
+
+# What is learned. Bars are what the issue of such players asks for: means are nearer.
+
+
+@pytest.fixture(scope="module")
+def on_the_line():
+    """A game of each dataset whose optimum is above the prior, where Y is seen."""
+    players = dict(privatizer=NeuralPrivatizer())
+    return train([Game(DATASETS[n], D, **players) for n, D in ((1, 3), (2, 3), (3, 1), (4, 3))], loss="0-1")
+
+
+def test_the_optimum_over_all_mechanisms_is_near(on_the_line):
+    gaps = []
+    for result in on_the_line:
+        model, D = result.game.source, result.game.D
+        low, high = accuracy_on_the_line(model, result.mechanism)
+        assert high - low < 0.001
+        gaps.append(high - transport.optimal_pdd(model, D).value)
+        assert gaps[-1] > -0.001  # the optimum is one, but for the bins and what the budget allows
+    assert max(gaps) < 0.02 and np.mean(gaps) < 0.015, gaps
+
+
+def test_no_member_of_the_paper_s_family_comes_near(on_the_line):
+    for result in on_the_line:
+        _, high = accuracy_on_the_line(result.game.source, result.mechanism)
+        assert high < gaussian.optimal_affine(result.game.source, result.game.D).value - 0.02
+
+
+def test_networks_keep_the_budget(on_the_line):
+    for result in on_the_line:
+        x, y = result.game.source.sample(22_000, 0)
+        spent = result.mechanism.distortion(x[:20_000], y[:20_000])
+        assert spent == pytest.approx(result.distortion) and 0.97 * result.game.D < spent <= 1.005 * result.game.D
+
+
+def test_the_released_records_say_the_same(on_the_line):
+    """The formula of the gates against a release that is drawn."""
+    for result in on_the_line:
+        model = result.game.source
+        x, y = model.sample(200_000, seed=9)
+        release = result.mechanism.privatize(x, y, 1)
+        spent = ((release - x) ** 2).mean()
+        # Three standard errors of the squares, and of the sample that was trained on.
+        noise = ((release - x) ** 2).std() * (1 / np.sqrt(x.size) + 1 / np.sqrt(20_000))
+        assert spent == pytest.approx(result.distortion, abs=3 * noise)
+        _, high = accuracy_on_the_line(model, result.mechanism)
+        right = ((result.belief(release) > 0.5) == (y == 1)).mean()
+        assert right < high + 3 * np.sqrt(0.25 / x.size)  # no adversary is better
+
+
+def test_under_zero_one_loss_the_affine_family_finds_its_map_optimum():
+    games = [Game(DATASETS[n], D) for n, D in ((1, 4), (2, 4), (3, 3), (3, 4), (4, 5), (4, 6))]
+    for result in train(games, loss="0-1"):
+        reached = leakage.map_accuracy(result.game.source, result.mechanism)
+        best = gaussian.optimal_affine(result.game.source, result.game.D).value
+        # As far as order 8 comes (.001, chapter 13), and what 20,000 records cannot tell (.002).
+        assert reached < best + 0.004, result.game.label
+        assert result.distortion <= 1.005 * result.game.D
+
+
+def test_without_y_the_optimum_is_near():
+    """Where Y is not seen, the optimum releases records of one place at several."""
+    model, privatizer = DATASETS[1], NeuralPrivatizer(noise=1, moves=3)
+    (result,) = train([Game(model, 3, "pdi", privatizer=privatizer)], loss="0-1")
+    _, high = accuracy_on_the_line(model, result.mechanism)
+    assert high < transport.optimal_pdi(model, 3, gap=1e-3).value + 0.02
+    assert result.distortion <= 1.005 * 3
+
+
+def test_a_network_can_be_fitted_to_a_plan():
+    model, D = DATASETS[1], 3
+    x, y = model.sample(2000, seed=0)
+    mechanism = fit_plan(x, y, D)
+    assert mechanism.distortion(x, y) <= D
+    _, high = accuracy_on_the_line(model, mechanism)
+    # Measured .037 above the optimum with 3,000 records: no adversary finds what the fit leaves. The best affine
+    # mechanism is .15 above.
+    assert high < transport.optimal_pdd(model, D).value + 0.06
+    with pytest.raises(ValueError, match="privatizer must have one move and no noise"):
+        fit_plan(x, y, D, privatizer=NeuralPrivatizer(moves=2))
+
+
+def test_a_plan_of_vectors_can_be_fitted():
+    x, y, axis = vectors(2, 400, 0)
+    mechanism = fit_plan(x, y, 3, steps=300)
+    moved = mechanism.privatize(x, y, 0) - x
+    assert (moved**2).sum(axis=1).mean() == pytest.approx(3, rel=0.2)
+    assert ((moved @ axis) ** 2).mean() > 0.9 * (moved**2).sum(axis=1).mean()  # towards the others
+
+
+def test_a_checkpoint_of_networks_goes_on_to_the_same_bits(monkeypatch, tmp_path):
+    game = Game(DATASETS[1], 1, privatizer=NeuralPrivatizer(8), adversary=NeuralAdversary(8), n=500)
+    settings = dict(loss="0-1", steps=300, progress=False)
+    (whole,) = train([game], **settings)
+    saved = Checkpoint.save
+
+    def save_and_stop(checkpoint, moment):
+        saved(checkpoint, moment)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "is_due", lambda _: True)
+    monkeypatch.setattr(Checkpoint, "save", save_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        train([game], **settings, checkpoint=tmp_path)
+    monkeypatch.setattr(Checkpoint, "save", saved)
+    (resumed,) = train([game], **settings, checkpoint=tmp_path)
+    for one, other in zip(whole.mechanism.weights, resumed.mechanism.weights):
+        np.testing.assert_array_equal(one, other)
