@@ -140,6 +140,22 @@ def bits(name: str, value: object) -> np.ndarray:
     return numbers.astype(int)
 
 
+def labels(name: str, value: object, n: int, empty: bool = False) -> np.ndarray:
+    """Return `value` as a one-dimensional array of integers in [0, n), with entries unless `empty`."""
+    allowed = f"a one-dimensional array of integers in [0, {n - 1}]"
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be {allowed}, got a ragged list") from None
+    if empty and array.size == 0:
+        return np.zeros(0, int)
+    if array.dtype.kind not in "iu" or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be {allowed}, got {type(value).__name__} with values of type {array.dtype}")
+    if array.ndim != 1 or array.size == 0 or array.min() < 0 or array.max() >= n:
+        raise ValueError(f"{name} must be {allowed}, got shape {array.shape}: {array.ravel()[:5].tolist()}")
+    return array
+
+
 def same_shape(x: np.ndarray, y: np.ndarray) -> None:
     """Refuse records with an x but no y, or the other way round."""
     if x.shape != y.shape:

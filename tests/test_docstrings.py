@@ -240,6 +240,8 @@ UNCHECKED = {
     "jobs.cluster",  # see test_jobs.py
     "jobs.work",
     *(f"mechanisms.{name}" for name in ("FiniteKernel", "PiecewiseKernel", "SamplePlan", "TransportMap")),
+    "mechanisms.Saved",  # see test_storage.py
+    "mechanisms.load",
     "models.FiniteModel",
     "optimum.Optimum",
     "transport",  # as the mechanisms above and FiniteModel: see test_transport.py

@@ -117,11 +117,12 @@ VIOLATIONS = {
     "layers": ("leakage.py", "from gaplib import binary"),
     "book": ("book/notebook.py", "from gaplib.book import sweep"),
     "training": ("training/adversaries.py", "from gaplib.training import engine"),
+    "mechanisms": ("mechanisms/finite.py", "from gaplib.mechanisms import affine"),
     "circles": ("training/samples.py", "from gaplib.training import train"),
     "tensorflow": ("gaussian.py", "def late():\n    import tensorflow"),
     "notebooks": ("jobs/__init__.py", "import papermill"),
     "dask": ("training/train.py", "from dask import delayed"),
-    "solvers": ("mechanisms.py", "import pulp"),
+    "solvers": ("mechanisms/saved.py", "import pulp"),
 }
 
 
