@@ -1,0 +1,9 @@
+"""A data holder's table: hide one column in the others, release records, and audit what was released.
+
+Needs what ``pip install gaplib[tabular]`` brings: pandas, scikit-learn, Arrow and POT.
+"""
+
+from gaplib.tabular.privatizer import TablePrivatizer
+from gaplib.tabular.saved import load
+
+__all__ = ["TablePrivatizer", "load"]
