@@ -3,7 +3,9 @@
 Needs what ``pip install gaplib[tabular]`` brings: pandas, scikit-learn, Arrow and POT.
 """
 
+from gaplib.tabular.auditing import Audit, audit
+from gaplib.tabular.mapping import trade_off
 from gaplib.tabular.privatizer import TablePrivatizer
-from gaplib.tabular.saved import load
+from gaplib.tabular.saved import load, save
 
-__all__ = ["TablePrivatizer", "load"]
+__all__ = ["Audit", "TablePrivatizer", "audit", "load", "save", "trade_off"]

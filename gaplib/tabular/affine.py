@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # scipy.special is loaded when it is first used
 
-from gaplib import gaussian
+from gaplib import _checks, gaussian
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 from gaplib.tabular.columns import Records
@@ -47,5 +47,5 @@ def affine(x: np.ndarray, labels: np.ndarray, kind: str, D: float) -> Affine:
         raise ValueError("the method 'affine' needs numbers for both private values, got missing ones for all of one")
     upside_down = x[labels == 1].mean() < x[labels == 0].mean()
     model = GaussianMixture.from_sample(-x if upside_down else x, labels)
-    mechanism = gaussian.optimal_affine(model, D).mechanism
-    return Affine(-mechanism.shifts if upside_down else mechanism.shifts, mechanism.scales)
+    best = _checks.instance("mechanism", gaussian.optimal_affine(model, D).mechanism, AffineGaussian)
+    return Affine(-best.shifts if upside_down else best.shifts, best.scales)

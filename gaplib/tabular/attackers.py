@@ -25,7 +25,13 @@ _CHECKED = 1 / 3  # of what an attacker learns from, kept to see whether it has 
 
 
 def beliefs(
-    name: str, columns: Sequence[Column], learned: Records, labels: np.ndarray, attacked: Records, values: int, seed: int
+    name: str,
+    columns: Sequence[Column],
+    learned: Records,
+    labels: np.ndarray,
+    attacked: Records,
+    values: int,
+    seed: int,
 ) -> np.ndarray:
     """Return the probability of each private value for each attacked record, shape (n, values).
 

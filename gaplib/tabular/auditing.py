@@ -27,7 +27,7 @@ class Audit:
     ----------
     attacks : pandas.DataFrame
         Indexed by attacker: the share of private values that it guesses from the release (`attack`) and from the
-        original (`control`), each with the ends of a 95 % interval (`attack_low`, ...). NaN where none could be trained.
+        original (`control`), each with the ends of a 95 % interval (`attack_low`, ...). NaN if none could be trained.
     baseline : tuple of float
         The share of the most frequent private value, which is guessed without any column, and its interval.
     risk : numpy.ndarray, shape (n,)
@@ -91,7 +91,9 @@ class Audit:
             rows += [(part, name, value, np.nan, np.nan) for name, value in self.use[part].items()]
         return pd.DataFrame(rows, columns=["part", "name", "value", "low", "high"])
 
-    def to_html(self, path: str | os.PathLike[str], others: Sequence[tuple[str, Audit]] = (), force: bool = False) -> None:
+    def to_html(
+        self, path: str | os.PathLike[str], others: Sequence[tuple[str, Audit]] = (), force: bool = False
+    ) -> None:
         """Write one page that needs no other file and shows no record.
 
         Parameters
@@ -154,7 +156,9 @@ def audit(original: Any, released: Any, private: str | int, random_state: int = 
     learned, attacked = _halves(rows, labels)
     found = _attacked(columns, before, after, labels, len(values), learned, attacked, seed)
     share = np.bincount(labels, minlength=len(values)).max() / len(labels)
-    table = pd.DataFrame({k: v for k, v in found.items() if k != "belief"}, index=pd.Index(attackers.ATTACKERS, name="attacker"))
+    table = pd.DataFrame(
+        {k: v for k, v in found.items() if k != "belief"}, index=pd.Index(attackers.ATTACKERS, name="attacker")
+    )
     risk = np.full(len(labels), np.nan)
     if len(attacked) and table["attack"].notna().any():
         best = found["belief"][int(np.nanargmax(table["attack"].to_numpy()))]

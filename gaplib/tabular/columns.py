@@ -24,7 +24,9 @@ _LARGEST = 1e25  # squares of differences of such numbers are still floats
 
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d{1,2}:\d\d.*)?\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
-_CALLED_ID = re.compile(r"(^|[_\W])(id|uuid|guid|ssn|key|passport|phone|email|e-mail)($|[_\W])|[a-z]I[dD]$", re.IGNORECASE)
+_CALLED_ID = re.compile(
+    r"(^|[_\W])(id|uuid|guid|ssn|key|passport|phone|email|e-mail)($|[_\W])|[a-z]I[dD]$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     elif type(X).__module__.split(".")[0] in ("polars", "pyarrow") and hasattr(X, "to_pandas"):
         frame = X.to_pandas()
     else:
-        array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0)
+        array = check_array(X, dtype=None, ensure_all_finite=False)
         frame = pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])])
     if frame.columns.nlevels > 1:
         raise ValueError("X must have one name for each column, got columns of several levels")
@@ -105,7 +107,10 @@ def public_names(public: Sequence[Any] | None, private: Any, frame: pd.DataFrame
             public = [public]
         names = [column_name("public", column, frame) for column in public]
     if not names:
-        raise ValueError(f"public must name at least one column, got {list(frame.columns)} of which {private!r} is private")
+        raise ValueError(
+            f"public must name at least one column beside the private column {private!r}, got a table of "
+            f"n_features = {frame.shape[1]} columns"
+        )
     if private in names:
         raise ValueError(f"public must not name the private column {private!r}")
     if len(set(names)) < len(names):
@@ -114,10 +119,12 @@ def public_names(public: Sequence[Any] | None, private: Any, frame: pd.DataFrame
 
 
 def private_levels(series: pd.Series, fitting: bool = True) -> tuple[Any, ...]:
-    """Return the values of the private column; refuse what cannot be hidden or, from records to be fitted, learned."""
+    """Return the values of the private column; refuse what cannot be hidden or, in a fit, learned."""
     what = f"the private column {series.name!r}"
     if series.isna().any():
-        raise ValueError(f"{what} has {int(series.isna().sum())} missing values: drop these records, or give them a value of their own")
+        raise ValueError(
+            f"{what} has {int(series.isna().sum())} missing values: drop these records, or give them their own value"
+        )
     _refuse_dates(series, what)
     values = _levels(series, what)
     if len(values) < 2 and fitting:
@@ -125,9 +132,9 @@ def private_levels(series: pd.Series, fitting: bool = True) -> tuple[Any, ...]:
     if len(values) > MOST_PRIVATE_VALUES:
         kind = "numbers" if all(isinstance(value, Number) for value in values) else "values"
         raise ValueError(
-            f"{what} must have at most {MOST_PRIVATE_VALUES} values, got {len(values)} {kind}: make classes of them first"
+            f"{what} must have at most {MOST_PRIVATE_VALUES} values, got {len(values)} {kind}: make them classes first"
         )
-    if any(isinstance(value, float) and not value.is_integer() for value in values):
+    if len(values) > 2 and any(isinstance(value, float) and not value.is_integer() for value in values):
         raise ValueError(f"{what} must hold classes, got the numbers {list(values)[:5]}: make classes of them first")
     few = [value for value in values if (series == value).sum() < 2]
     if few and fitting:
@@ -206,7 +213,9 @@ def _holds_numbers(present: pd.Series) -> bool:
     if pd.api.types.is_numeric_dtype(present.dtype):
         return True
     return present.dtype == object and bool(
-        present.map(lambda value: isinstance(value, (Number, Decimal)) and not isinstance(value, (bool, np.bool_))).all()
+        present.map(
+            lambda value: isinstance(value, (Number, Decimal)) and not isinstance(value, (bool, np.bool_))
+        ).all()
     )
 
 
@@ -218,7 +227,9 @@ def _numbers(present: pd.Series, what: str) -> np.ndarray:
     values = present.to_numpy(dtype=float)
     wrong = ~(abs(values) <= _LARGEST)
     if wrong.any():
-        raise ValueError(f"{what} must hold finite numbers of at most {_LARGEST:g}, got {values[wrong][:3].tolist()} (infinity)")
+        raise ValueError(
+            f"{what} must hold finite numbers of at most {_LARGEST:g}, got {values[wrong][:3].tolist()} (infinity)"
+        )
     return values
 
 
@@ -248,7 +259,9 @@ def _refuse_dates(series: pd.Series, what: str) -> None:
         texts = [value for value in seen if isinstance(value, str)]
         dated |= len(texts) > 0 and all(_DATE.fullmatch(text) for text in texts)
     if dated:
-        raise ValueError(f"{what} must hold numbers or classes, got dates: make a number of them, such as an age, or leave the column out")
+        raise ValueError(
+            f"{what} must hold numbers or classes, got dates: make them numbers, such as ages, or leave it out"
+        )
 
 
 def _refuse_counters(series: pd.Series, values: np.ndarray, what: str) -> None:
@@ -264,7 +277,9 @@ def _refuse_counters(series: pd.Series, values: np.ndarray, what: str) -> None:
 def _refuse_names(series: pd.Series, levels: Sequence[Any], what: str) -> None:
     """Refuse a text that names each record."""
     if len(levels) > len(series) / 2 and len(levels) >= FEWEST_RECORDS and isinstance(levels[0], str):
-        raise ValueError(f"{what} looks like an identifier, with {len(levels)} values in {len(series)} records: leave it out")
+        raise ValueError(
+            f"{what} looks like an identifier, with {len(levels)} values in {len(series)} records: leave it out"
+        )
 
 
 def _example(present: pd.Series) -> str:

@@ -77,7 +77,7 @@ def epsilons(columns: Sequence[Column], mechanism: Noise) -> dict[Any, float]:
 
     For a number, the values are taken to be bounded by those of the table. For Laplace noise of scale b and values in
     a range R it is R / b; for Gaussian noise the least epsilon with which delta is 1e-5 (Balle and Wang 2018); for a
-    category of k levels that changes with probability q, log((1 - q) (k - 1) / q). For all columns together they add up.
+    category of k levels that changes with probability q, log((1 - q) (k - 1) / q). Those of all columns add up.
     """
     found: dict[Any, float] = {}
     deviations, flips = iter(mechanism.deviations), iter(mechanism.flips)

@@ -1,10 +1,10 @@
 """The optimum of the sample, extended to new records: whom the records of each cell meet, and where.
 
 Records are put into cells, so few that each knows its share of each private value. Between the cells the optimum is
-computed: for a bit by partial optimal transport, of the masses of the two values where the mechanism sees Y, of the lean
-of the cells where it does not; for more private values by the linear program over all kernels. A new record does what
-the cell does in which it falls: it stays as it is, or is released at a point where records of other cells are released
-too. So what an adversary can learn from a record that moved is the number of a point, whatever else it knows.
+computed. For a bit it is partial optimal transport: of the masses of the two values where the mechanism sees Y, of the
+lean of the cells where it does not. For more private values it is the linear program over all kernels. A new record
+does what the cell does in which it falls: it stays as it is, or is released at a point where records of other cells are
+released too. So what an adversary can learn from a record that moved is the number of a point, whatever else it knows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from gaplib import _finite_program, _partial_transport
 from gaplib.tabular.columns import Records
 from gaplib.tabular.space import Nearest, Space, means, representatives
 
-# Cells per column for n^(1/3) records, and at most: the best number of a histogram's cells grows like n^(1/3). Measured on
-# Gaussian mixtures in one to four dimensions; twice or half as many change the accuracy by less than .01.
+# Cells per column for n^(1/3) records, and at most: the best number of a histogram's cells grows like n^(1/3). Measured
+# on Gaussian mixtures in one to four dimensions; twice or half as many change the accuracy by less than .01.
 _CELLS, _MOST_CELLS_PER_ROOT = 1.5, 5.0
 MOST_CELLS = 320
 # The linear program for many private values has a variable for each two cells and each value.
@@ -75,9 +75,7 @@ class Plan:
         chosen = np.clip(chosen, self.first[node], stay)
         moves = (chosen < stay)[:, np.newaxis]
         target = self.targets.take(chosen)
-        return Records(
-            np.where(moves, target.numbers, records.numbers), np.where(moves, target.codes, records.codes)
-        )
+        return Records(np.where(moves, target.numbers, records.numbers), np.where(moves, target.codes, records.codes))
 
 
 @dataclass(frozen=True)
@@ -120,10 +118,9 @@ def _nodes(space: Space, records: Records, cells: Records, node: np.ndarray, gro
     points = Records(means(records.numbers, node, tiled.numbers), tiled.codes)
     counts = np.bincount(node, minlength=size)
     spread = np.bincount(node, weights=space.cost(records, points.take(node)), minlength=size)
-    spread /= np.maximum(counts, 1)
     # A new record is further from a mean of n records than these are, by the factor (n + 1) / (n - 1).
-    spread *= (counts + 1) / np.maximum(counts - 1, 1)
-    return _Nodes(points, spread, counts / len(records))
+    factor = (counts + 1) / np.maximum(counts - 1, 1)
+    return _Nodes(points, spread / np.maximum(counts, 1) * factor, counts / len(records))
 
 
 def _bit_moves(
@@ -164,7 +161,8 @@ def _bit_moves(
 
 def _meeting(points: Records, i: int, j: int, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
     heavier = i if a >= b else j
-    mean = (a * points.numbers[i] + b * points.numbers[j]) / (a + b)
+    # In this form equal numbers have themselves as mean, without rounding.
+    mean = points.numbers[i] + (points.numbers[j] - points.numbers[i]) * (b / (a + b))
     return np.where(np.isnan(mean), points.numbers[heavier], mean), points.codes[heavier]
 
 

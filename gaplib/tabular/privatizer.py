@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -245,30 +244,6 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
                 raise ValueError("input_features is not equal to feature_names_in_")
             return names
         return given[[int(str(name)[1:]) for name in names]]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was fitted into a file without code, in the format of learned mechanisms.
-
-        The file holds means of groups of records, in small tables records themselves, so it is as secret as the table.
-        It does not hold the seed: `load` takes a new one.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `path` is no path.
-        OSError
-            If the file cannot be written.
-        sklearn.exceptions.NotFittedError
-            If `fit` was not called.
-        """
-        from gaplib.tabular import saved  # here, because it makes privatizers
-
-        check_is_fitted(self)
-        saved.save(self, path)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

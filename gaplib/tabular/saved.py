@@ -9,8 +9,9 @@ import secrets
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from gaplib import _storage
+from gaplib import _checks, _storage
 from gaplib.tabular.affine import Affine
 from gaplib.tabular.columns import Column, Records
 from gaplib.tabular.noise import Noise, epsilons
@@ -22,7 +23,26 @@ _FORMAT, _VERSION, _TYPE = "gaplib mechanism", 1, "TablePrivatizer"
 
 
 def save(privatizer: TablePrivatizer, path: str | os.PathLike[str]) -> None:
-    """Write what was fitted."""
+    """Write a fitted privatizer into a file without code, or replace the file, in the format of learned mechanisms.
+
+    The file holds means of groups of records, in small tables records themselves, so it is as secret as the table. It
+    does not hold the seed: `load` takes a new one.
+
+    Parameters
+    ----------
+    privatizer : TablePrivatizer
+    path : str or path-like
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or a column has a name or values that are neither text nor numbers.
+    OSError
+        If the file cannot be written.
+    sklearn.exceptions.NotFittedError
+        If it was not fitted.
+    """
+    check_is_fitted(_checks.instance("privatizer", privatizer, TablePrivatizer))
     described = {
         "parameters": {name: getattr(privatizer, name) for name in ("budget", "kind", "method", "scale")},
         "private": privatizer.private_,
@@ -82,9 +102,9 @@ def _privatizer(arrays: dict[str, np.ndarray]) -> TablePrivatizer:
     if described["features"]:
         privatizer.feature_names_in_ = np.array(described["features"], dtype=object)
     privatizer.seed_ = secrets.randbits(63)
-    privatizer.mechanism_ = _mechanism(described["parameters"]["method"], columns, arrays)
-    is_noise = isinstance(privatizer.mechanism_, Noise)
-    privatizer.epsilon_ = epsilons(columns, privatizer.mechanism_) if is_noise else None
+    mechanism = _mechanism(described["parameters"]["method"], columns, arrays)
+    privatizer.mechanism_ = mechanism
+    privatizer.epsilon_ = epsilons(columns, mechanism) if isinstance(mechanism, Noise) else None
     return privatizer
 
 

@@ -12,8 +12,9 @@ from gaplib.tabular.space import Space
 
 
 def distortion(columns: Sequence[Column], before: Records, after: Records) -> pd.DataFrame:
-    """Return, by column, what changed: the mean squared change and its share of the variance, or how often it changed."""
-    rows, classes = [], 0
+    """Return, by column, the mean squared change and its share of the variance, and how often it changed."""
+    rows: list[dict] = []
+    classes = 0
     for column in columns:
         if column.is_number:
             number = sum(row["kind"] == "numbers" for row in rows)
@@ -50,7 +51,9 @@ def use(columns: Sequence[Column], before: Records, after: Records) -> pd.DataFr
             rows[f"share of {level!r} in {column.name}"] = next(shares), next(shares)
     for i, first in enumerate(numbers):
         for j in range(i):
-            rows[f"correlation of {numbers[j]} and {first}"] = _pair(lambda x, i=i, j=j: _correlation(x[:, i], x[:, j]), both)
+            rows[f"correlation of {numbers[j]} and {first}"] = _pair(
+                lambda x, i=i, j=j: _correlation(x[:, i], x[:, j]), both
+            )
     if len(numbers) > 1:
         coefficients = [_regression(x) for x in both]
         for i, name in enumerate(numbers[1:]):
