@@ -4,10 +4,12 @@ What a command computes with is loaded only when it is asked for, so that ``--he
 """
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from gaplib._terminal import warn
@@ -139,35 +141,31 @@ def positive(text: str) -> int:
 
 def run_notebook(options: argparse.Namespace) -> int:
     """Do one run."""
-    from gaplib.book.sweep import command  # here, because papermill takes a second to import
-
-    return command.run_notebook(options)
+    return _loaded("gaplib.book.sweep.command", "book").run_notebook(options)
 
 
 def sweep_notebook(options: argparse.Namespace) -> int:
     """Do many runs."""
-    from gaplib.book.sweep import command  # here, because papermill takes a second to import
-
-    return command.sweep_notebook(options)
+    return _loaded("gaplib.book.sweep.command", "book").sweep_notebook(options)
 
 
 def release_table(options: argparse.Namespace) -> int:
     """Release a table."""
-    return _tabular().release(options)
+    return _loaded("gaplib.tabular.command", "tabular").release(options)
 
 
 def audit_table(options: argparse.Namespace) -> int:
     """Audit a release."""
-    return _tabular().attack(options)
+    return _loaded("gaplib.tabular.command", "tabular").attack(options)
 
 
-def _tabular() -> Any:
+def _loaded(module: str, extra: str) -> ModuleType:
+    """Import what does the work, only now: scikit-learn and papermill take a second."""
     try:
-        from gaplib.tabular import command  # here, because scikit-learn takes a second to import
-    except ImportError as error:
-        warn(f"error: {error}; install what tables need with `pip install gaplib[tabular]`")
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        warn(f"error: {error}; `pip install gaplib[{extra}]` brings it")
         raise SystemExit(2) from None
-    return command
 
 
 if __name__ == "__main__":

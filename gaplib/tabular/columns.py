@@ -166,6 +166,11 @@ def public_column(series: pd.Series, scale: str) -> Column:
                 unit = 1.0
             return Column(series.name, None, unit, float(values.mean()), span, float(series.isna().mean()))
     levels = _levels(present, what)
+    numeric = sum(_is_number(level) for level in levels)
+    if 10 < numeric < len(levels) < 2 * numeric:  # fewer may be classes, such as 0, 1, 2, 3+
+        raise ValueError(
+            f"{what} holds numbers and {len(levels) - numeric} values that are none: leave those empty if they miss"
+        )
     if len(levels) > MOST_LEVELS:
         hint = "identifiers or free text"
         if sum(bool(_DECIMAL_COMMA.fullmatch(str(level))) for level in levels) > len(levels) / 2:
@@ -247,6 +252,14 @@ def _levels(present: pd.Series, what: str) -> tuple[Any, ...]:
     if any(isinstance(value, float) and not np.isfinite(value) for value in plain):
         raise ValueError(f"{what} must hold finite numbers, got infinity")
     return tuple(sorted(plain))
+
+
+def _is_number(level: Any) -> bool:
+    try:
+        float(level)
+    except ValueError:
+        return False
+    return isinstance(level, str)
 
 
 def _refuse_dates(series: pd.Series, what: str) -> None:

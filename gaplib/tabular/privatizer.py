@@ -45,6 +45,10 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
 
     Values may be missing in public columns. That a value is missing is hidden by "transport" only.
 
+    After the fit, `private_values_` are the values of the private column, `n_records_` is the number of records fitted,
+    and `epsilon_` says for noise, by column, for which epsilon of local differential privacy it would stand if the
+    column's range were known beforehand, with delta = 1e-5 for Gaussian noise.
+
     Parameters
     ----------
     private : str or int
@@ -63,16 +67,6 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
     random_state : int >= 0, None, or numpy.random.RandomState
         The seed of what is random in fit and release; None takes one from the operating system. Whoever knows the seed
         can undo noise, so a seed that was published, such as the default, is for experiments.
-
-    Attributes
-    ----------
-    private_values_ : tuple
-        The values of the private column.
-    n_records_ : int
-        How many records were fitted.
-    epsilon_ : dict of float, or None
-        For "gaussian" and "laplace": by column, the epsilon of local differential privacy that the noise would stand
-        for if the column's range were known beforehand; with delta = 1e-5 for Gaussian noise.
 
     Raises
     ------
@@ -225,7 +219,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        numpy.ndarray of object
+        numpy.ndarray of object, shape (columns,)
 
         Raises
         ------

@@ -80,6 +80,8 @@ class Table:
             return pa.parquet.read_schema(self.path)
         with pa.csv.open_csv(self.path, read_options=_read_options(), convert_options=_convert_options()) as reader:
             found = reader.schema
+        if any(pa.types.is_binary(field.type) for field in found):
+            raise pa.ArrowInvalid("invalid UTF-8")
         # Whole numbers at the top of a file may be followed by others, and missing values by either.
         types = {pa.null(): pa.string(), pa.int64(): pa.float64()}
         return pa.schema([(field.name, types.get(field.type, field.type)) for field in found])
