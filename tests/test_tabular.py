@@ -182,6 +182,12 @@ def test_budgets_of_nothing_and_beyond_saturation():
     assert cost(twice, table, twice.transform(table)) == pytest.approx(most)
 
 
+def test_a_constant_stays_what_it_is():
+    table = people(2000).assign(constant=0.1)  # of which sums are rounded
+    for kind in ("pdd", "pdi"):
+        assert set(TablePrivatizer("sex", 0.5, kind=kind).fit_transform(table)["constant"]) == {0.1}
+
+
 def test_a_rare_class_and_new_categories():
     table = people(2000)
     table["sex"] = np.where(np.arange(2000) < 3, "x", "f")

@@ -93,6 +93,17 @@ def test_a_long_table_is_released_in_parts_as_in_one(folder, monkeypatch):
         pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 
+def test_text_of_all_kinds_comes_back(folder, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK", 2000)
+    words = ["x", "y, z", "new\nline", 'in "marks"', "ü", "=1+1", " "]
+    table = pd.DataFrame({"Größe": np.arange(700) % 9 / 2, "text": [words[i % 7] for i in range(700)], "yes": True})
+    table["sex"] = people(700)["sex"]
+    table.loc[3, "text"] = None
+    table.to_csv("table.csv", index=False, encoding="utf-8-sig")  # as spreadsheets write it
+    assert main([*RELEASE[:4], "--budget", "0", "--out", "released.csv"]) == 0
+    pd.testing.assert_frame_equal(pd.read_csv("released.csv"), table.drop(columns="sex"))
+
+
 def test_files_are_not_overwritten_without_force(folder, capsys):
     for name in ("released.csv", "report.html", "mechanism.npz"):
         (folder / name).write_text("mine")

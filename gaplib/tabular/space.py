@@ -108,9 +108,10 @@ def means(numbers: np.ndarray, groups: np.ndarray, before: np.ndarray) -> np.nda
     """Return the mean of each group's numbers; a number that is missing stays missing, an empty group as it was."""
     result = before.copy()
     for column, values in enumerate(numbers.T):
-        there = ~np.isnan(values)
+        # From a number of the group itself, so that of equal numbers the mean is that number, without rounding.
+        steps = values - before[groups, column]
+        there = ~np.isnan(steps)
         count = np.bincount(groups[there], minlength=len(before))
-        total = np.bincount(groups[there], weights=values[there], minlength=len(before))
-        right = (count > 0) & ~np.isnan(before[:, column])
-        result[right, column] = total[right] / count[right]
+        total = np.bincount(groups[there], weights=steps[there], minlength=len(before))
+        result[count > 0, column] += total[count > 0] / count[count > 0]
     return result

@@ -78,7 +78,7 @@ class Table:
     def _schema(self) -> pa.Schema:
         if self.format == "parquet":
             return pa.parquet.read_schema(self.path)
-        with pa.csv.open_csv(self.path, read_options=_read_options(), convert_options=_convert_options()) as reader:
+        with pa.csv.open_csv(self.path, **_options(_convert_options())) as reader:
             found = reader.schema
         if any(pa.types.is_binary(field.type) for field in found):
             raise pa.ArrowInvalid("invalid UTF-8")
@@ -90,7 +90,7 @@ class Table:
         size = max(self.path.stat().st_size, 1)
         with open(self.path, "rb") as file:
             convert = _convert_options(self.schema, names)
-            with pa.csv.open_csv(file, read_options=_read_options(), convert_options=convert) as reader:
+            with pa.csv.open_csv(file, **_options(convert)) as reader:
                 for batch in reader:
                     yield batch, file.tell() / size
 
@@ -165,8 +165,12 @@ def _lasting(kind: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_null(kind) else kind
 
 
-def _read_options() -> pa.csv.ReadOptions:
-    return pa.csv.ReadOptions(block_size=_BLOCK, use_threads=False)
+def _options(convert: pa.csv.ConvertOptions) -> dict[str, Any]:
+    return {
+        "read_options": pa.csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+        "parse_options": pa.csv.ParseOptions(newlines_in_values=True),  # inside quotation marks
+        "convert_options": convert,
+    }
 
 
 def _convert_options(schema: pa.Schema | None = None, names: list[str] | None = None) -> pa.csv.ConvertOptions:
