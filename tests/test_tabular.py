@@ -145,6 +145,13 @@ def test_the_budget_is_kept_with_outliers_and_in_any_unit(kind):
         assert cost(privatizer, other, privatizer.transform(other)) < 10 * unit**2 * 1.15  # drawn, 2000 records
 
 
+def test_no_record_is_no_release():
+    table = people()
+    for method in ("transport", "gaussian"):
+        released = TablePrivatizer("sex", 0.3, method=method).fit(table).transform(table[:0])
+        assert released.shape == (0, 5)
+
+
 def test_pdi_does_not_look():
     table = people()
     privatizer = TablePrivatizer("sex", 0.5, kind="pdi").fit(table)
@@ -288,6 +295,14 @@ def test_epsilon_is_what_the_noise_would_stand_for():
             above = lambda x: first.pdf(x) * -np.expm1(epsilon + second.logpdf(x) - first.logpdf(x))  # noqa: E731
             delta = scipy.integrate.quad(above, cross, cross + 12 * deviation, epsabs=1e-12)[0]
             assert delta == pytest.approx(DELTA, rel=1e-5)
+    found = []
+    for deviation in 10.0 ** np.arange(-10, 6):
+        settings = {"public": ["height"], "method": "gaussian", "scale": "none"}
+        found.append(TablePrivatizer("sex", deviation**2, **settings).fit(table).epsilon_["height"])
+        # Between the mean of the privacy loss, which delta < 1/2 is beyond, or nothing, and five deviations above it.
+        ratio = span / deviation
+        assert found[-1] <= ratio**2 / 2 + 5 * ratio and (found[-1] >= ratio**2 / 2 or found[-1] < 1)
+    assert found == sorted(found, reverse=True) and found[-1] == 0
     privatizer = TablePrivatizer("sex", 0.3, public=["city", "constant"], method="laplace").fit(table)
     assert np.exp(privatizer.epsilon_["city"]) == pytest.approx(0.7 / (0.3 / 2))  # keep, against one of two others
     assert privatizer.epsilon_["constant"] == 0

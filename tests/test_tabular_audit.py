@@ -114,6 +114,14 @@ def test_nothing_computed_is_nan_and_not_zero():
     assert interval(0.5, 0) == pytest.approx((np.nan, np.nan), nan_ok=True)
 
 
+def test_halves_of_a_rare_class():
+    original = table(200)
+    original["y"] = np.where(np.arange(200) < 4, 2, original["y"])
+    for seed in range(3):
+        ((_, found),) = trade_off(original, TablePrivatizer("y", 1.0), [0.1], seed)
+        assert found.n_learned + found.n_attacked == 100
+
+
 def test_interval_is_wilson_s():
     for share, n in ((0.0, 10), (0.3, 50), (1.0, 7)):
         expected = scipy.stats.binomtest(round(share * n), n).proportion_ci(method="wilson")

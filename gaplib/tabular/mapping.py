@@ -40,7 +40,8 @@ def trade_off(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or half of the table is too small for the method.
+        If an argument is not as described, or half of the table is too small for the method: a private value that only
+        three records have, for instance, may leave one of them.
     """
     _checks.instance("privatizer", privatizer, TablePrivatizer)
     array = _checks.array("budgets", budgets, 0, _checks.LARGEST_NUMBER)
@@ -52,7 +53,8 @@ def trade_off(
 def _audits(X: Any, privatizer: TablePrivatizer, budgets: Iterable[float], seed: int) -> Iterator[tuple[str, Audit]]:
     frame = _columns.as_frame(X)
     private = _columns.column_name("private", privatizer.private, frame)
-    fitted, kept = halves(len(frame), seed)
+    values = _columns.private_levels(frame[private])
+    fitted, kept = _halves(_columns.level_codes(frame[private], values), seed)
     for budget in budgets:
         other = clone(privatizer).set_params(budget=budget, private=private).set_output(transform="default")
         other.fit(frame.iloc[fitted])
@@ -60,24 +62,8 @@ def _audits(X: Any, privatizer: TablePrivatizer, budgets: Iterable[float], seed:
         yield f"{budget:g}", audit(rest, other.transform(rest), private, seed)
 
 
-def halves(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the records to fit and of those to audit.
-
-    Parameters
-    ----------
-    n : int
-    seed : int >= 0
-
-    Returns
-    -------
-    fitted, audited : numpy.ndarray of int
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not an integer in its range.
-    """
-    _checks.integer("n", n, 0)
-    order = np.random.default_rng([_checks.integer("seed", seed, 0), 2]).permutation(n)[: 2 * MOST_RECORDS]
-    middle = (len(order) + 1) // 2
-    return np.sort(order[:middle]), np.sort(order[middle:])
+def _halves(labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the records to fit and of those to audit, half of each private value."""
+    order = np.random.default_rng([seed, 2]).permutation(len(labels))[: 2 * MOST_RECORDS]
+    ordered = order[np.argsort(labels[order], kind="stable")]
+    return np.sort(ordered[::2]), np.sort(ordered[1::2])

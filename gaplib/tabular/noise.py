@@ -117,6 +117,10 @@ def _gaussian_epsilon(ratio: float) -> float:
 
     if excess(0.0) <= 0:
         return 0.0
+    if (
+        ratio > 1e4
+    ):  # where rounding is all that is left of the difference, and the least epsilon is this to four digits
+        return float(ratio**2 / 2 - ratio * scipy.special.ndtri(DELTA))
     # By the tail of the normal distribution, delta is below 1e-5 from here on.
     most = ratio**2 / 2 + ratio * math.sqrt(2 * math.log(1 / DELTA))
     return float(scipy.optimize.brentq(excess, 0.0, most, xtol=1e-12))
