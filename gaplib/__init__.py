@@ -3,4 +3,4 @@
 Import the module you need: ``from gaplib import models, mechanisms, leakage, binary``.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

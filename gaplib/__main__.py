@@ -4,10 +4,13 @@ What a command computes with is loaded only when it is asked for, so that ``--he
 """
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from gaplib._terminal import warn
 
@@ -43,7 +46,9 @@ def pairs_joined(words: Sequence[str]) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the words."""
-    top = argparse.ArgumentParser(prog="python -m gaplib", description="Run notebooks with other parameters.")
+    top = argparse.ArgumentParser(
+        prog="python -m gaplib", description="Run notebooks with other parameters; release and audit tables."
+    )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("notebook", help="path of a notebook, or name of a chapter, such as 03_binary_pdd")
@@ -77,7 +82,45 @@ def parser() -> argparse.ArgumentParser:
     sweep.add_argument("--workers", type=positive, metavar="N", help="processes on this machine (default: its cores)")
     sweep.add_argument("--scheduler", metavar="ADDRESS", help="use the running Dask cluster at ADDRESS instead")
     sweep.add_argument("--dry-run", action="store_true", help="print the plan and its size, and run nothing")
+    add_tables(commands)
     return top
+
+
+def add_tables(commands: Any) -> None:
+    """Add the commands on a data holder's table."""
+    release = commands.add_parser(
+        "release", help="release a table without its private column, and hide it in the others"
+    )
+    release.set_defaults(command=release_table)
+    release.add_argument("table", help="the table, .csv or .parquet")
+    release.add_argument("--private", metavar="COLUMN", help="the column to hide; it is never released")
+    release.add_argument(
+        "--public", metavar="COLUMNS", help="the columns to release, with commas (default: all others)"
+    )
+    release.add_argument("--budget", type=float, metavar="D", help="largest mean change, in units of variances")
+    release.add_argument("--out", required=True, metavar="FILE", help="the release, .csv or .parquet")
+    release.add_argument("--report", metavar="FILE", help="an audit as an HTML page")
+    release.add_argument("--save", metavar="FILE", help="keep the mechanism, .npz; it is as secret as the table")
+    release.add_argument("--mechanism", metavar="FILE", help="use a mechanism that was kept, on new records")
+    release.add_argument(
+        "--kind", choices=("pdd", "pdi"), default="pdd", help="may it look at the private column? pdi: no"
+    )
+    release.add_argument("--method", choices=("transport", "affine", "gaussian", "laplace"), default="transport")
+    release.add_argument(
+        "--scale", choices=("std", "none"), default="std", help="none: squares in the columns' own units"
+    )
+    release.add_argument("--scheduler", metavar="ADDRESS", help="have a running Dask cluster release the parts")
+    audit = commands.add_parser("audit", help="attack a release: how often is the private column guessed?")
+    audit.set_defaults(command=audit_table)
+    audit.add_argument("table", help="the original")
+    audit.add_argument("released", help="its release, the same records in the same order")
+    audit.add_argument("--private", required=True, metavar="COLUMN", help="the column that was hidden")
+    audit.add_argument("--report", metavar="FILE", help="the audit as an HTML page")
+    for command in (release, audit):
+        command.add_argument(
+            "--seed", type=int, metavar="N", help="makes the same again; keep it secret (default: random)"
+        )
+        command.add_argument("--force", action="store_true", help="replace files that exist")
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -98,16 +141,31 @@ def positive(text: str) -> int:
 
 def run_notebook(options: argparse.Namespace) -> int:
     """Do one run."""
-    from gaplib.book.sweep import command  # here, because papermill takes a second to import
-
-    return command.run_notebook(options)
+    return _loaded("gaplib.book.sweep.command", "book").run_notebook(options)
 
 
 def sweep_notebook(options: argparse.Namespace) -> int:
     """Do many runs."""
-    from gaplib.book.sweep import command  # here, because papermill takes a second to import
+    return _loaded("gaplib.book.sweep.command", "book").sweep_notebook(options)
 
-    return command.sweep_notebook(options)
+
+def release_table(options: argparse.Namespace) -> int:
+    """Release a table."""
+    return _loaded("gaplib.tabular.command", "tabular").release(options)
+
+
+def audit_table(options: argparse.Namespace) -> int:
+    """Audit a release."""
+    return _loaded("gaplib.tabular.command", "tabular").attack(options)
+
+
+def _loaded(module: str, extra: str) -> ModuleType:
+    """Import what does the work, only now: scikit-learn and papermill take a second."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        warn(f"error: {error}; `pip install gaplib[{extra}]` brings it")
+        raise SystemExit(2) from None
 
 
 if __name__ == "__main__":

@@ -279,6 +279,7 @@ UNCHECKED = {
     "models.FiniteModel",
     "optimum.Optimum",
     "transport",  # as the mechanisms above and FiniteModel: see test_transport.py
+    "tabular",  # see test_tabular.py and test_tabular_audit.py
     "training.AffinePrivatizer",
     "training.Batch",
     "training.BinaryAdversary",

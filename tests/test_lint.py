@@ -118,6 +118,8 @@ VIOLATIONS = {
     "book": ("book/notebook.py", "from gaplib.book import sweep"),
     "training": ("training/adversaries.py", "from gaplib.training import engine"),
     "mechanisms": ("mechanisms/finite.py", "from gaplib.mechanisms import affine"),
+    "tabular": ("tabular/columns.py", "from gaplib.tabular import command"),
+    "tables": ("leakage.py", "def late():\n    import pandas"),
     "circles": ("training/samples.py", "from gaplib.training import train"),
     "tensorflow": ("gaussian.py", "def late():\n    import tensorflow"),
     "notebooks": ("jobs/__init__.py", "import papermill"),

@@ -98,7 +98,7 @@ def named(text):
 
 def test_the_map_of_the_library_names_every_module():
     library = ROOT / "gaplib"
-    paths = [path for part in (".", "training", "jobs", "book") for path in (library / part).iterdir()]
+    paths = [path for part in (".", "training", "jobs", "tabular", "book") for path in (library / part).iterdir()]
     modules = {path for path in paths if path.suffix == ".py" and path.name != "__init__.py"}
     packages = {path.parent for path in library.rglob("*/__init__.py")}
     names = {path.relative_to(library).with_suffix("").as_posix() for path in modules}
@@ -192,6 +192,7 @@ def test_no_lock_with_host_names_is_tracked():
 THEORY = "from gaplib import models, mechanisms, leakage, losses, optimum, binary, gaussian"
 # Slow to load, and needed by the core only when it is called, or not at all.
 SLOW = {"IPython", "cvxpy", "dask", "keras", "matplotlib", "nbformat", "pandas", "sympy", "tensorflow"}
+SLOW |= {"pyarrow", "sklearn"}
 SLOW |= {f"scipy.{part}" for part in ("integrate", "linalg", "optimize", "special", "stats")}
 REPETITIONS = 7  # of the import; the first may have to compile the files
 

@@ -1,0 +1,275 @@
+"""What ``python -m gaplib release`` and ``audit`` do."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import secrets
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from gaplib._terminal import printable, tell, warn
+from gaplib.tabular.auditing import Audit, audit
+from gaplib.tabular.files import check_free, whole_file
+from gaplib.tabular.mapping import trade_off
+from gaplib.tabular.privatizer import TablePrivatizer
+from gaplib.tabular.saved import load, save
+from gaplib.tabular.tables import Table, format_of, writer
+
+# Of longer tables the mechanism is learned from so many records, drawn at random.
+MOST_FITTED = 200_000
+# The map of a report shows the budget, and these multiples of it.
+_MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+PROMISE = """\
+Promised: whoever sees released columns and knows the distribution guesses {private!r} as rarely as the budget
+allows, on average. Not promised: a single record in the worst case, a second release, another secret, another
+distribution. It is not differential privacy."""
+
+
+def release(options: argparse.Namespace) -> int:
+    """Fit a mechanism or load one, and write the release."""
+    return _told(_release, options)
+
+
+def attack(options: argparse.Namespace) -> int:
+    """Audit a release."""
+    return _told(_audit, options)
+
+
+def _told(do: Callable[[argparse.Namespace], None], options: argparse.Namespace) -> int:
+    try:
+        do(options)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        warn(f"error: {printable(_words(error))}")
+        return 2
+    return 0
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _release(options: argparse.Namespace) -> None:
+    outputs = [options.out, options.report, options.save]
+    for path in outputs:
+        if path is not None:
+            check_free(path, options.force)
+    named = [os.path.realpath(path) for path in (options.table, options.mechanism, *outputs) if path is not None]
+    if len(set(named)) < len(named):
+        raise ValueError("the table, the mechanism and what is written must be different files")
+    table, format = Table(options.table), format_of(options.out)
+    privatizer, sample = _learned(options, table)
+    private = privatizer.private_
+    tell(PROMISE.format(private=private))
+    with contextlib.ExitStack() as stack:
+        report = None
+        if options.report is not None:  # before the release: what fails, fails with nothing written
+            report = stack.enter_context(whole_file(options.report, options.force))
+            _write_report(report, sample, privatizer)
+        count = _write(options, table, privatizer, format)
+    if options.save is not None:
+        check_free(options.save, options.force)  # it may have come to exist meanwhile
+        save(privatizer, options.save)
+        tell(f"{options.save}: the mechanism. It is as secret as the table: it holds means of few records.")
+    tell(f"{options.out}: {count} records, {len(privatizer.columns_)} columns; the private column is not in it.")
+
+
+def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer, pd.DataFrame]:
+    """Return the privatizer, and the sample that it was, or would be, fitted to."""
+    if options.mechanism is not None:
+        given = [name for name in ("private", "public", "budget", "save") if getattr(options, name) is not None]
+        if given:
+            raise ValueError(f"--mechanism brings its own settings: --{given[0]} cannot be given with it")
+        privatizer = load(options.mechanism)
+        if options.seed is not None:
+            privatizer.seed_ = _seed(options)
+        needed = [column.name for column in privatizer.columns_]
+        if privatizer.private_ in table.names:
+            needed.append(privatizer.private_)
+        missing = [name for name in needed if name not in table.names]
+        if missing:
+            raise ValueError(
+                f"{table.path} must have the columns of the mechanism, got none of the name {missing[0]!r}"
+            )
+        return privatizer, _sample(table, needed, 0)[0] if options.report is not None else pd.DataFrame()
+    if options.private is None or options.budget is None:
+        raise ValueError("--private and --budget are needed, or --mechanism")
+    public = options.public.split(",") if options.public else [n for n in table.names if n != options.private]
+    missing = [name for name in (options.private, *public) if name not in table.names]
+    if missing:
+        shown = ", ".join(repr(name) for name in table.names[:10])
+        hint = "; is it separated by something else than commas?" if len(table.names) == 1 else ""
+        raise ValueError(f"{table.path} has no column {missing[0]!r}, but {shown}{hint}")
+    seed = _seed(options)
+    privatizer = TablePrivatizer(
+        options.private, options.budget, public=public, kind=options.kind, method=options.method,
+        scale=options.scale, random_state=seed,
+    )  # fmt: skip
+    sample, _ = _sample(table, [options.private, *(name for name in public if name != options.private)], seed)
+    return privatizer.fit(sample), sample
+
+
+def _seed(options: argparse.Namespace) -> int:
+    """Return the seed that was given, or one that nobody knows: who knows it can undo noise."""
+    if options.seed is None:
+        return secrets.randbits(63)
+    if options.seed < 0:
+        raise ValueError(f"--seed must be an integer >= 0, got {options.seed}")
+    return options.seed
+
+
+def _sample(table: Table, names: list[str], seed: int) -> tuple[pd.DataFrame, int]:
+    """Return the records or, of more than `MOST_FITTED`, so many at random, in one pass; and how many there are."""
+    random = np.random.default_rng([seed, zlib.crc32(b"sample")])
+    count, kept = 0, list[pd.DataFrame]()
+    keys: list[np.ndarray] = []
+    with _progress(table, "reading") as done:
+        for part in table.parts(names, done):
+            count += len(part)
+            kept.append(part)
+            keys.append(random.random(len(part)))
+            if sum(len(key) for key in keys) > 2 * MOST_FITTED:
+                kept, keys = _smallest(kept, keys)
+    if not kept:
+        raise ValueError(f"{table.path} has no records")
+    kept, keys = _smallest(kept, keys)
+    return kept[0], count
+
+
+def _smallest(parts: list[pd.DataFrame], keys: list[np.ndarray]) -> tuple[list[pd.DataFrame], list[np.ndarray]]:
+    frame, key = pd.concat(parts, ignore_index=True), np.concatenate(keys)
+    if len(key) > MOST_FITTED:
+        rows = np.sort(np.argpartition(key, MOST_FITTED)[:MOST_FITTED])
+        frame, key = frame.iloc[rows].reset_index(drop=True), key[rows]
+    return [frame], [key]
+
+
+def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatizer, format: str) -> int:
+    names = [column.name for column in privatizer.columns_]
+    sees = privatizer.kind == "pdd" and privatizer.method in ("transport", "affine")
+    names += [privatizer.private_] if sees else []
+    count = 0
+    with whole_file(options.out, options.force) as file, writer(file, format) as write:
+        with _progress(table, "releasing") as done:
+            for released in _released(options, privatizer, table.parts(names, done)):
+                write(released)
+                count += len(released)
+        if count == 0:
+            raise ValueError(f"{table.path} has no records")
+    return count
+
+
+def _released(
+    options: argparse.Namespace, privatizer: TablePrivatizer, parts: Iterator[pd.DataFrame]
+) -> Iterator[pd.DataFrame]:
+    """Yield the release of each part in their order, computed here or on a Dask cluster."""
+    if options.scheduler is None:
+        start = 0
+        for part in parts:
+            yield privatizer.release_part(part, start)
+            start += len(part)
+        return
+    try:
+        from gaplib.jobs import cluster, work  # here, because Dask takes a second to import
+    except ImportError:
+        raise ImportError("--scheduler needs Dask: install it with `pip install gaplib[book]`") from None
+    waiting: dict[int, pd.DataFrame] = {}
+    following = 0
+    with cluster.connected(options.scheduler) as client:
+        for (number, _, _, _), result in work.results(client, _one, _numbered(privatizer, parts)):
+            if isinstance(result, work.Lost):
+                raise ValueError(f"a worker has failed: {type(result.error).__name__}: {result.error}")
+            waiting[number] = result
+            while following in waiting:
+                yield waiting.pop(following)
+                following += 1
+
+
+def _numbered(privatizer: TablePrivatizer, parts: Iterator[pd.DataFrame]) -> Iterator[tuple]:
+    start = 0
+    for number, part in enumerate(parts):
+        yield (number, privatizer, part, start)
+        start += len(part)
+
+
+def _one(item: tuple[int, TablePrivatizer, pd.DataFrame, int]) -> pd.DataFrame:
+    _, privatizer, part, start = item
+    return privatizer.release_part(part, start)
+
+
+@contextlib.contextmanager
+def _progress(table: Table, doing: str) -> Iterator[Callable[[int], Any]]:
+    """Yield what a progress bar is told: how many bytes of the table are done."""
+    with tqdm(
+        total=table.path.stat().st_size, desc=doing, unit="B", unit_scale=True, disable=None, file=sys.stderr
+    ) as bar:
+        yield bar.update
+
+
+def _write_report(file: Any, sample: pd.DataFrame, privatizer: TablePrivatizer) -> None:
+    """Audit mechanisms that are fitted to one half of the sample, as this one was to all of it, on the other half."""
+    from gaplib.tabular import report  # here, because it is not always needed
+
+    if privatizer.private_ not in sample.columns:
+        raise ValueError(
+            f"a report needs the private column {privatizer.private_!r}: nothing else says what was guessed"
+        )
+    like = TablePrivatizer(
+        privatizer.private_, privatizer.budget, public=[column.name for column in privatizer.columns_],
+        kind=privatizer.kind, method=privatizer.method, scale=privatizer.scale,
+    )  # fmt: skip
+    tell("auditing: mechanisms are fitted to one half of the records and attacked on the other")
+    found = trade_off(sample, like, [multiple * privatizer.budget for multiple in _MULTIPLES])
+    own = _MULTIPLES.index(1.0)
+    file.write(report.page(found[own][1], [pair for number, pair in enumerate(found) if number != own]).encode())
+    _summary(found[own][1])
+
+
+def _audit(options: argparse.Namespace) -> None:
+    if options.report is not None:
+        check_free(options.report, options.force)
+    original, released = Table(options.table), Table(options.released)
+    if options.private not in original.names:
+        raise ValueError(f"{original.path} has no column {options.private!r}, but {original.names[:10]}")
+    if options.private in released.names:
+        raise ValueError(f"{released.path} holds the private column {options.private!r}: whoever has it need not guess")
+    strange = [name for name in released.names if name not in original.names]
+    if strange:
+        raise ValueError(f"{released.path} must have columns of {original.path}, got {strange[:5]}")
+    before, after = _aligned(original, released, options.private, _seed(options) if options.seed is not None else 0)
+    found = audit(before, after, options.private, 0 if options.seed is None else options.seed)
+    if options.report is not None:
+        found.to_html(options.report, force=options.force)
+    _summary(found)
+
+
+def _aligned(original: Table, released: Table, private: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the same records of both tables, drawn by their numbers if there are many."""
+    before, count = _sample(original, [private, *released.names], seed)
+    after, others = _sample(released, released.names, seed)
+    if count != others:
+        raise ValueError(
+            f"the tables must have the same records, got {count} in {original.path} and {others} in {released.path}"
+        )
+    return before, after
+
+
+def _summary(found: Audit) -> None:
+    tell(f"guessed without any column: {_percent(*found.baseline)}")
+    for name, row in found.attacks.iterrows():
+        shown = [_percent(*(row[f"{part}{end}"] for end in ("", "_low", "_high"))) for part in ("attack", "control")]
+        tell(f"{name}: {shown[0]} from the release, {shown[1]} from the original")
+
+
+def _percent(value: float, low: float, high: float) -> str:
+    return "not computed" if np.isnan(value) else f"{value:.1%} ({low:.1%} to {high:.1%})"

@@ -1,0 +1,313 @@
+"""The estimator: what is learned of a table, and the release of records."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gaplib import _checks, _random
+from gaplib.tabular import columns as _columns
+from gaplib.tabular.affine import Affine, affine
+from gaplib.tabular.columns import Column, Records
+from gaplib.tabular.noise import Noise, epsilons, noise
+from gaplib.tabular.plans import Plan, plan
+from gaplib.tabular.space import Space
+
+METHODS = ("transport", "affine", "gaussian", "laplace")
+Mechanism = Plan | Affine | Noise
+# Records that share a stream of random numbers, so that a table is released alike in one piece and in many.
+_BLOCK = 1 << 16
+
+
+class TablePrivatizer(TransformerMixin, BaseEstimator):
+    """Hide one column of a table in the others: fit to a table, then release it or new records.
+
+    What it promises: against an adversary who sees the released columns of one record and knows everything about the
+    distribution, the private column is guessed as rarely as the budget allows, on average over records that come from
+    the same distribution as those of the fit. It is no differential privacy: nothing is promised for a single record in
+    the worst case, for a second release of the same records, for another secret, or if the distribution shifts.
+
+    ========================= ================ ================================================ ================
+    method                    kind             public columns                                   private values
+    ========================= ================ ================================================ ================
+    "transport"               "pdd" or "pdi"   any number, numeric and categorical, mixed       2 to 20
+    "affine"                  "pdd" or "pdi"   one, numeric                                     2
+    "gaussian", "laplace"     either: noise    any number, numeric and categorical, mixed       2 to 20
+                              never looks at Y
+    ========================= ================ ================================================ ================
+
+    Values may be missing in public columns. That a value is missing is hidden by "transport" only.
+
+    After the fit, `private_values_` are the values of the private column, `n_records_` is the number of records fitted,
+    and `epsilon_` says for noise, by column, for which epsilon of local differential privacy it would stand if the
+    column's range were known beforehand, with delta = 1e-5 for Gaussian noise.
+
+    Parameters
+    ----------
+    private : str or int
+        Name or number of the private column, which is in the table and never in the release.
+    budget : float in [0, 1e50]
+        The largest mean cost of a change: the sum over numeric columns of the squared change, plus the number of
+        categories that change, and of values that go missing or come back.
+    public : sequence of str or int, or None
+        The columns to release; None takes all but the private one.
+    kind : {"pdd", "pdi"}
+        Whether the mechanism may look at the private column of the record that it releases.
+    method : {"transport", "affine", "gaussian", "laplace"}
+        See the table; "transport" is the optimum of the sample over all mechanisms.
+    scale : {"std", "none"}
+        Squared changes are counted in units of each column's standard deviation, or as they are.
+    random_state : int >= 0, None, or numpy.random.RandomState
+        The seed of what is random in fit and release; None takes one from the operating system. Whoever knows the seed
+        can undo noise, so a seed that was published, such as the default, is for experiments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By `fit` and `transform`, if a parameter or the table is not as described: the error says which column and why,
+        and shows no record.
+
+    Examples
+    --------
+    >>> TablePrivatizer("sex", budget=0.3).fit_transform(table)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        private: str | int,
+        budget: float,
+        *,
+        public: Sequence[str | int] | None = None,
+        kind: str = "pdd",
+        method: str = "transport",
+        scale: str = "std",
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.private = private
+        self.budget = budget
+        self.public = public
+        self.kind = kind
+        self.method = method
+        self.scale = scale
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> TablePrivatizer:
+        """Learn the mechanism.
+
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, Arrow table, or array_like of shape (n, columns)
+            The table, private column included.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        TablePrivatizer
+            Itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or the table is not as described.
+        """
+        D = _checks.real("budget", self.budget, 0, _checks.LARGEST_NUMBER)
+        _checks.choice("kind", self.kind, ("pdd", "pdi"))
+        _checks.choice("method", self.method, METHODS)
+        _checks.choice("scale", self.scale, ("std", "none"))
+        seed = _seed(self.random_state)
+        frame = _columns.as_frame(X)
+        validate_data(self, X if hasattr(X, "columns") else frame.to_numpy(), skip_check_array=True)
+        private = _columns.column_name("private", self.private, frame)
+        names = _columns.public_names(self.public, private, frame)
+        if len(frame) < _columns.FEWEST_RECORDS:
+            raise ValueError(
+                f"X must have at least {_columns.FEWEST_RECORDS} records to learn from, got n_samples = {len(frame)}"
+            )
+        values = _columns.private_levels(frame[private])
+        found = [_columns.public_column(frame[name], self.scale) for name in names]
+        _check_method(self.method, found, values)
+        labels = _columns.level_codes(frame[private], values)
+        records = _columns.records(frame, found)
+        self.mechanism_ = self._mechanism(found, records, labels, len(values), D, seed)
+        self.private_, self.private_values_ = private, values
+        self.columns_, self.n_records_, self.seed_ = found, len(frame), seed
+        self.epsilon_ = epsilons(found, self.mechanism_) if isinstance(self.mechanism_, Noise) else None
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Release records.
+
+        Parameters
+        ----------
+        X : like that of `fit`
+            The private column may be left out if the mechanism does not look at it.
+
+        Returns
+        -------
+        DataFrame or numpy.ndarray
+            The public columns, as data frame of the library that X came from, unless `set_output` says otherwise.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a column is missing, its values are of another type, or the private column has a value that was not
+            fitted.
+        sklearn.exceptions.NotFittedError
+            If `fit` was not called.
+        """
+        check_is_fitted(self)
+        frame = _columns.as_frame(X)
+        if not hasattr(X, "columns"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            if frame.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {frame.shape[1]} features, but TablePrivatizer is expecting {self.n_features_in_} features"
+                )
+            frame.columns = pd.Index(getattr(self, "feature_names_in_", frame.columns))
+        released = self.release_part(frame, 0)
+        if isinstance(X, pd.DataFrame):
+            return released
+        if hasattr(X, "to_pandas"):
+            return _like(X, released)
+        return released.to_numpy()
+
+    def release_part(self, frame: pd.DataFrame, start: int) -> pd.DataFrame:
+        """Release the records of a large table from number `start` on.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            A part of the table.
+        start : int
+            The number of its first record: a table is released alike in one piece and in many.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its public columns.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `transform`.
+        """
+        check_is_fitted(self)
+        needed = [column.name for column in self.columns_] + ([self.private_] if self._sees_private() else [])
+        missing = [name for name in needed if name not in frame.columns]
+        if missing:
+            raise ValueError(f"X must have the columns of the fit, got none of the name {missing[0]!r}")
+        before = _columns.records(frame, self.columns_)
+        uniform = _uniform(self.seed_, start, len(frame), self.mechanism_.draws)
+        after = self.mechanism_.release(before, self._labels(frame), uniform)
+        return _columns.replaced(frame, self.columns_, before, after)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the released columns.
+
+        Parameters
+        ----------
+        input_features : array_like of str or None
+            Names that the fit must have seen, or None.
+
+        Returns
+        -------
+        numpy.ndarray of object, shape (columns,)
+
+        Raises
+        ------
+        ValueError
+            If `input_features` are other names than those of the fit.
+        """
+        check_is_fitted(self)
+        names = np.asarray([column.name for column in self.columns_], dtype=object)
+        if input_features is None:
+            return names
+        given = np.asarray(input_features, dtype=object)
+        if len(given) != self.n_features_in_:
+            raise ValueError("input_features should have length equal to number of features")
+        if hasattr(self, "feature_names_in_"):
+            if list(given) != list(self.feature_names_in_):
+                raise ValueError("input_features is not equal to feature_names_in_")
+            return names
+        return given[[int(str(name)[1:]) for name in names]]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _mechanism(
+        self, found: list[Column], records: Records, labels: np.ndarray, values: int, D: float, seed: int
+    ) -> Mechanism:
+        if self.method == "transport":
+            random = _random.generator(seed, "TablePrivatizer.fit")
+            return plan(Space.of(found), records, labels, values, self.kind, D, random)
+        if self.method == "affine":
+            return affine(records.numbers[:, 0], labels, self.kind, D * found[0].unit ** 2 / (1 - found[0].missing))
+        return noise(found, self.method, D)
+
+    def _sees_private(self) -> bool:
+        return self.kind == "pdd" and not isinstance(self.mechanism_, Noise)
+
+    def _labels(self, frame: pd.DataFrame) -> np.ndarray:
+        if not self._sees_private():
+            return np.zeros(len(frame), int)
+        labels = _columns.level_codes(frame[self.private_], self.private_values_)
+        if (labels < 0).any():
+            number = int((labels < 0).sum())
+            raise ValueError(
+                f"the private column {self.private_!r} must hold the values of the fit, {list(self.private_values_)}, "
+                f"got another one, or none, in {number} of {len(frame)} records"
+            )
+        return labels
+
+
+def _check_method(method: str, found: list[Column], values: tuple) -> None:
+    if method != "affine":
+        return
+    if len(found) > 1 or not found[0].is_number:
+        raise ValueError(
+            f"the method 'affine' takes one public column of numbers, got {[column.name for column in found]}; "
+            "'transport' takes any"
+        )
+    if len(values) > 2:
+        raise ValueError(f"the method 'affine' takes a private column of two values, got {len(values)}")
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return secrets.randbits(63)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(np.iinfo(np.int32).max))
+    return _checks.integer("random_state", random_state, 0)
+
+
+def _uniform(seed: int, start: int, n: int, draws: int) -> np.ndarray:
+    """Return uniform numbers for the records from number `start` on, shape (n, draws)."""
+    blocks = []
+    for block in range(start // _BLOCK, (start + n - 1) // _BLOCK + 1):
+        numbers = _random.generator(seed, f"TablePrivatizer.transform {block}").random((_BLOCK, draws))
+        blocks.append(numbers[max(start - block * _BLOCK, 0) : start + n - block * _BLOCK])
+    return np.concatenate(blocks) if blocks else np.zeros((0, draws))
+
+
+def _like(X: Any, released: pd.DataFrame) -> Any:
+    """Return a data frame of pandas as one of the library that X came from."""
+    if type(X).__module__.split(".")[0] == "polars":
+        import polars  # here, because only its users have it
+
+        return polars.from_pandas(released)
+    import pyarrow  # here, for the same reason
+
+    return pyarrow.Table.from_pandas(released, preserve_index=False)

@@ -1,0 +1,343 @@
+"""The commands `release` and `audit`: whole files or none, constant memory, every malformed table refused in words."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from project import ROOT
+
+from gaplib.__main__ import main
+from gaplib.tabular import load, tables
+from gaplib.tabular.files import check_free, whole_file
+
+N = 300
+
+
+def people(n=N, seed=0):
+    draw = np.random.default_rng(seed)
+    male = draw.random(n) < 0.5
+    height = 170 + np.where(male, 7, -7) + draw.normal(0, 7, n)
+    return pd.DataFrame(
+        {"sex": np.where(male, "m", "f"), "height": height.round(1), "city": draw.choice(["a", "b"], n)}
+    )
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people().to_csv("table.csv", index=False)
+    return tmp_path
+
+
+RELEASE = ["release", "table.csv", "--private", "sex", "--budget", "0.3", "--out", "released.csv"]
+
+
+def refused(capsys, words, match):
+    before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
+    assert main([str(word) for word in words]) == 2
+    said = capsys.readouterr()
+    error = said.err.strip().splitlines()[-1]
+    assert error.startswith("error: ") and re.search(match, error), error
+    assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before  # nothing is written, or changed
+
+
+def test_release_report_mechanism_and_audit(folder, capsys):
+    words = [*RELEASE, "--report", "report.html", "--save", "mechanism.npz"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Promised:") and "not differential privacy" in said
+    assert "as secret as the table" in said
+    released, table = pd.read_csv("released.csv"), pd.read_csv("table.csv")
+    assert list(released.columns) == ["height", "city"] and len(released) == N
+    assert "What is promised" in (folder / "report.html").read_text()
+    assert main(["audit", "table.csv", "released.csv", "--private", "sex", "--report", "audit.html"]) == 0
+    assert "gradient boosting" in capsys.readouterr().out
+    # New records, by the mechanism that was kept: another seed, and the same one again.
+    people(50, seed=1).to_csv("new.csv", index=False)
+    for out, seed in (("one.csv", []), ("two.csv", ["--seed", "7"]), ("three.csv", ["--seed", "7"])):
+        assert main(["release", "new.csv", "--mechanism", "mechanism.npz", "--out", out, *seed]) == 0
+    assert (folder / "two.csv").read_bytes() == (folder / "three.csv").read_bytes()
+    assert (folder / "one.csv").read_bytes() != (folder / "two.csv").read_bytes()
+    moved = (released["height"] != table["height"]).mean()
+    assert 0.3 < moved < 1
+
+
+def test_parquet_and_csv_say_the_same(folder):
+    people().to_parquet("table.parquet")
+    for name in ("csv", "parquet"):
+        words = ["release", f"table.{name}", "--private", "sex", "--budget", "0.3", "--seed", "1", "--out", f"r.{name}"]
+        assert main(words) == 0
+    pd.testing.assert_frame_equal(pd.read_csv("r.csv"), pd.read_parquet("r.parquet"))
+
+
+def test_a_long_table_is_released_in_parts_as_in_one(folder, monkeypatch):
+    from gaplib.tabular import TablePrivatizer
+
+    monkeypatch.setattr(tables, "_BLOCK", 2000)  # some hundred records
+    monkeypatch.setattr(tables, "PART", 100)
+    people(3000).to_csv("table.csv", index=False)
+    people(3000).to_parquet("table.parquet")
+    expected = TablePrivatizer("sex", 0.3, random_state=3).fit_transform(people(3000))
+    for name in ("csv", "parquet"):
+        words = ["release", f"table.{name}", "--private", "sex", "--budget", "0.3", "--seed", "3", "--out", f"r.{name}"]
+        assert main(words) == 0
+    for found in (pd.read_csv("r.csv"), pd.read_parquet("r.parquet")):
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+
+
+def test_text_of_all_kinds_comes_back(folder, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK", 2000)
+    words = ["x", "y, z", "new\nline", 'in "marks"', "ü", "=1+1", " "]
+    table = pd.DataFrame({"Größe": np.arange(700) % 9 / 2, "text": [words[i % 7] for i in range(700)], "yes": True})
+    table["sex"] = people(700)["sex"]
+    table.loc[3, "text"] = None
+    table.to_csv("table.csv", index=False, encoding="utf-8-sig")  # as spreadsheets write it
+    assert main([*RELEASE[:4], "--budget", "0", "--out", "released.csv"]) == 0
+    pd.testing.assert_frame_equal(pd.read_csv("released.csv"), table.drop(columns="sex"))
+
+
+def test_files_are_not_overwritten_without_force(folder, capsys):
+    for name in ("released.csv", "report.html", "mechanism.npz"):
+        (folder / name).write_text("mine")
+        words = [*RELEASE, "--report", "report.html", "--save", "mechanism.npz"]
+        refused(capsys, words, f"{name}.*--force")
+        (folder / name).unlink()
+    (folder / "released.csv").write_text("mine")
+    assert main([*RELEASE, "--force"]) == 0
+    assert (folder / "released.csv").read_text() != "mine"
+    refused(capsys, [*RELEASE[:-1], "table.csv", "--force"], "different files")
+    os.link("table.csv", "same.csv")
+    refused(capsys, [*RELEASE[:-1], "."], "no file|must end")
+    refused(capsys, [*RELEASE[:-1], "nowhere/out.csv"], "no folder")
+    refused(capsys, [*RELEASE[:-1], "out.xlsx"], "must end in .csv or .parquet")
+
+
+def csv(text):
+    return text.encode() if isinstance(text, str) else text
+
+
+def rows(make, head="sex,height", n=40):
+    return "\n".join([head, *(make(i) for i in range(n))]) + "\n"
+
+
+def sex(i):
+    return "mf"[i % 2]
+
+
+def many(i):
+    return f"{sex(i)},{150 + i * 7 % 31}"
+
+
+MALFORMED = {
+    "nothing": ("", "empty"),
+    "a blank line": ("\n", "empty|no column"),
+    "a heading only": ("sex,height\n", "no records"),
+    "no heading": (rows(many, "m,170"), "no column 'sex'"),
+    "semicolons": (rows(many).replace(",", ";"), "separated by something else"),
+    "tabs": (rows(many).replace(",", "\t"), "separated by something else"),
+    "a record too long": (rows(many) + "m,170,3\n", "3 values for 2 columns"),
+    "a record too short": (rows(many) + "m\n", "1 values? for 2 columns"),
+    "a quotation mark left open": (rows(many) + '"m,170\n', "values for|quotation"),
+    "text among numbers, far down": (rows(many, n=4000) + "m,tall\n", "further down"),
+    "text among numbers": (rows(many) + "m,tall\n", "1 values that are none"),
+    "decimal commas": (rows(lambda i: f'{sex(i)},"{i},5"', n=200), "decimal comma"),
+    "dates": (rows(lambda i: f"{sex(i)},2020-01-{i % 28 + 1:02}"), "dates"),
+    "times": (rows(lambda i: f"{sex(i)},2020-01-01 12:{i:02}:00"), "dates"),
+    "hours": (rows(lambda i: f"{sex(i)},12:{i:02}:00"), "dates"),
+    "German dates": (rows(lambda i: f"{sex(i)},{i % 28 + 1:02}.01.2020"), "dates"),
+    "a counter": (rows(lambda i: f"{sex(i)},{i}"), "identifier"),
+    "names": (rows(lambda i: f"{sex(i)},p{i}"), "identifier"),
+    "many names": (rows(lambda i: f"{sex(i)},p{i}", n=200), "identifiers or free text"),
+    "infinity": (rows(many) + "m,inf\n", "finite"),
+    "a huge number": (rows(many) + "m,1e300\n", "at most"),
+    "a column twice": (rows(many, "sex,sex"), "more than once"),
+    "the private column twice": (rows(lambda i: f"{many(i)},m", "sex,height,sex"), "more than once"),
+    "one private value": (rows(lambda i: f"m,{i % 7}"), "nothing to hide"),
+    "a private value once": (rows(many) + "x,170\n", "two records"),
+    "private values missing": (rows(many) + ",170\n", "missing values"),
+    "private column empty": (rows(lambda i: f",{i % 7}"), "missing values"),
+    "private numbers": (rows(lambda i: f"{i * 1.5},{i % 7}"), "make them classes"),
+    "private names": (rows(lambda i: f"p{i},{i % 7}"), "at most 20"),
+    "private dates": (rows(lambda i: f"2020-01-{i % 2 + 1:02},{i % 7}"), "dates"),
+    "the private column alone": (rows(sex, "sex"), "at least one column"),
+    "a public column empty": (rows(lambda i: f"{sex(i)},"), "missing"),
+    "nine records": (rows(many, n=9), "at least 10 records"),
+    "UTF-16": (rows(many).encode("utf-16"), "cannot be read|no column|UTF-8|values for"),
+    "Latin-1": (rows(lambda i: f"{sex(i)},{'äb'[i % 2]}").encode("latin-1"), "UTF-8"),
+    "null bytes": (b"\0" * 100, "no column|cannot be read|empty|missing"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4, "no column|cannot be read|UTF-8|values for"),
+    "a compressed table": (b"\x1f\x8b\x08\0" + os.urandom(50), "no column|cannot be read|UTF-8|empty|values for"),
+    "a web page": ("<html><body>not found</body></html>\n" * 20, "no column|values for"),
+    "JSON": ('[{"sex": "m", "height": 170}]\n', "no column|values for|no records"),
+    "an endless line": ("sex,height\nm," + "1" * (9 << 20), "longer than|cannot be read|values for|at least 10"),
+    "blank names": (rows(many, ","), "more than once|no column"),
+}
+
+
+def test_there_are_forty_malformed_tables():
+    assert len(MALFORMED) >= 40
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_tables_are_refused_in_words(name, folder, capsys, monkeypatch):
+    if name == "text among numbers, far down":
+        monkeypatch.setattr(tables, "_BLOCK", 2000)
+    content, words = MALFORMED[name]
+    (folder / "table.csv").write_bytes(csv(content))
+    refused(capsys, RELEASE, words)
+
+
+def test_malformed_parquet(folder, capsys):
+    (folder / "table.parquet").write_bytes(b"PAR1" + b"\0" * 50)
+    refused(capsys, ["release", "table.parquet", *RELEASE[2:]], "cannot be read")
+    refused(capsys, ["release", "none.csv", *RELEASE[2:]], "no file")
+    (folder / "table.txt").write_text("sex")
+    refused(capsys, ["release", "table.txt", *RELEASE[2:]], "must end in")
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        (["release", "table.csv", "--out", "o.csv"], "--private and --budget"),
+        ([*RELEASE, "--public", "height,sex"], "private column"),
+        ([*RELEASE, "--public", "tall"], "no column 'tall'"),
+        ([*RELEASE, "--seed", "-1"], "--seed"),
+        ([*RELEASE, "--method", "affine"], "one public column"),
+        ([*RELEASE, "--mechanism", "m.npz"], "brings its own"),
+        (["release", "table.csv", "--mechanism", "table.csv", "--out", "o.csv"], "different files"),
+        (["release", "table.csv", "--mechanism", "other.csv", "--out", "o.csv"], "format"),
+        (["audit", "table.csv", "table.csv", "--private", "sex"], "holds the private column"),
+        (["audit", "table.csv", "other.csv", "--private", "sex"], "same records"),
+        (["audit", "table.csv", "other.csv", "--private", "age"], "no column 'age'"),
+        (["audit", "other.csv", "table.csv", "--private", "height"], "holds the private column"),
+    ],
+)
+def test_words_that_do_not_fit(folder, capsys, words, match):
+    people(20)[["height"]].to_csv("other.csv", index=False)
+    refused(capsys, words, match)
+
+
+def test_no_message_shows_a_record(folder, capsys, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK", 2000)
+    for text in (rows(many) + "m,Ms Secret\n", rows(many) + "m,Ms Secret,1\n", rows(many, n=4000) + "m,Ms Secret\n"):
+        (folder / "table.csv").write_text(text)
+        assert main(RELEASE) == 2
+        said = capsys.readouterr()
+        assert "Secret" not in said.err + said.out
+
+
+# Whole or not at all
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "file"
+    with pytest.raises(RuntimeError), whole_file(path) as file:
+        file.write(b"half")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileExistsError), whole_file(path) as file:
+        file.write(b"half")
+        path.write_text("somebody else's")
+    assert path.read_text() == "somebody else's"
+    with whole_file(path, force=True) as file:
+        file.write(b"whole")
+    assert path.read_text() == "whole" and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(OSError):
+        check_free(tmp_path, force=True)
+
+
+def command(*words, **options):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen([sys.executable, "-m", "gaplib", *words], env=environment, **options)
+
+
+# Imports once, and releases in a child for each line that it reads; says when the child begins and how it ended.
+RELEASER = """
+import os, sys
+from gaplib.__main__ import main
+from gaplib.tabular import command
+for _ in sys.stdin:
+    child = os.fork()
+    if not child:
+        code = main(sys.argv[1:])
+        os._exit(code)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def test_killed_at_random_moments_nothing_is_half_written(folder):
+    table = people(100_000)[["sex", "height"]]
+    table.to_csv("table.csv", index=False)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    words = [sys.executable, "-c", RELEASER, *RELEASE, "--save", "m.npz"]
+    moments, took, killed = random.Random(0), None, 0
+    with subprocess.Popen(words, **pipes) as releaser:
+
+        def line():
+            return next(text for text in releaser.stdout if text.strip().lstrip("-").isdigit())
+
+        for number in range(21):
+            print(file=releaser.stdin, flush=True)
+            child, start = int(line()), time.monotonic()
+            if took is not None:
+                time.sleep(took * 1.1 * moments.random())
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL if number % 2 else signal.SIGTERM)
+            killed += os.WIFSIGNALED(int(line()))
+            took = time.monotonic() - start if took is None else took
+            found = set(os.listdir()) - {"table.csv"}
+            assert found <= {"released.csv", "m.npz"}
+            if number == 0:
+                assert found == {"released.csv", "m.npz"}
+            if "released.csv" in found:
+                assert len(pd.read_csv("released.csv")) == len(table)
+            if "m.npz" in found:
+                assert load("m.npz").n_records_ == len(table)
+            for name in found:
+                os.unlink(name)
+        releaser.stdin.close()
+    assert killed > 10
+
+
+# Speed and memory
+
+
+def test_a_long_table_passes_fast_and_in_constant_memory(folder):
+    mechanism = ["release", "table.csv", "--mechanism", "m.npz", "--force", "--out", "released.csv"]
+    assert main([*RELEASE[:-1], "first.csv", "--public", "height", "--save", "m.npz"]) == 0
+    spent, memory, sizes = [], [], (100_000, 1_500_000)
+    block = people(50_000)[["sex", "height"]].to_csv(index=False)
+    for n in sizes:
+        body = block.partition("\n")[2]
+        (folder / "table.csv").write_text("sex,height\n" + body * (n // 50_000))
+        process = command(*mechanism, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        spent.append(usage.ru_utime + usage.ru_stime)
+        memory.append(usage.ru_maxrss / 1024)
+    # Processor seconds, because elapsed time includes what else the machine does.
+    assert (sizes[1] - sizes[0]) / (spent[1] - spent[0]) > 200_000
+    # What grows is Arrow's pool, up to some blocks of 4 MB; 15 times as many records held would be 50 MB and more.
+    assert memory[1] < memory[0] + 40
+
+
+def test_dask_releases_the_same(folder, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(tables, "_BLOCK", 2000)
+    assert main([*RELEASE, "--seed", "1"]) == 0
+    with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+        words = [*RELEASE[:-1], "other.csv", "--seed", "1", "--scheduler", cluster.scheduler_address]
+        assert main(words) == 0
+    assert (folder / "other.csv").read_bytes() == (folder / "released.csv").read_bytes()
