@@ -82,7 +82,7 @@ env: .venv/complete
 
 # One version of each package for all supported Pythons; no host names in the file.
 lock: env
-	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --extra transport --extra book --extra test --extra teach --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --all-extras --universal --python-version 3.11 \
 		--fork-strategy fewest --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
 	$(BIN)/python tools/conda_environment.py
 
