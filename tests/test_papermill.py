@@ -120,7 +120,11 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
     ("13_strong_adversaries", ["-p", "alpha", "0.5"], "ValueError: alpha must be a finite number in [1, 8], got 0.5"),
     ("13_strong_adversaries", ["-p", "seedz", "1"], "unknown parameter 'seedz' (did you mean 'seed'?)"),
     ("18_true_optimum", ["-p", "letters", "13"], "ValueError: letters must be an integer in [2, 12], got 13"),
-    ("19_optimum_on_the_line", ["-p", "prior", "1"], "ValueError: prior must be a finite number in [1e-06, 0.999999], got 1"),
+    (
+        "19_optimum_on_the_line",
+        ["-p", "prior", "1"],
+        "ValueError: prior must be a finite number in [1e-06, 0.999999], got 1",
+    ),
     ("09_gaussian_log_loss", ["-p", "n", "0"], "ValueError: n must be an integer in [1, 10000000], got 0"),
 ]
 
