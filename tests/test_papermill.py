@@ -32,7 +32,13 @@ MIXTURES = [
     {"prior": 0.3, "mu": 0.5, "D": 0.4, "n": 2000, "variances": (1e-4, 1e4)},
 ]
 EQUAL_VARIANCES = ["06_gaussian_pdi", "07_gaussian_shift"]
-ANY_VARIANCES = ["08_gaussian_affine", "09_gaussian_log_loss"]
+ANY_VARIANCES = ["08_gaussian_affine", "09_gaussian_log_loss", "19_optimum_on_the_line"]
+# Nothing to hide, X that determines Y, few letters and many.
+SCORES = [
+    ["-p", "prior", "0.2", "-p", "low", "0.7", "-p", "high", "0.7", "-p", "letters", "2", "-p", "D", "0"],
+    ["-p", "prior", "0.999", "-p", "low", "0", "-p", "high", "1", "-p", "letters", "12", "-p", "D", "100"],
+    ["-p", "low", "0.5", "-p", "high", "0.1", "-p", "letters", "5", "-p", "D", "0.05", "-p", "seed", "7"],
+]
 # Chapters that train: other games and other seeds, in their quick mode.
 LEARNED = {
     "11_binary_learned": [
@@ -61,13 +67,14 @@ RUNS = (
     [(name, arguments) for name in BINARY for arguments in OTHER_PARAMETERS]
     + [(name, arguments_of(mixture, equal=True)) for name in EQUAL_VARIANCES for mixture in MIXTURES]
     + [(name, arguments_of(mixture, equal=False)) for name in ANY_VARIANCES for mixture in MIXTURES]
+    + [("18_true_optimum", arguments) for arguments in SCORES]
     + [
         (name, [*arguments, "-p", "seeds", "1", "-p", "quick", "True"])
         for name, runs in LEARNED.items()
         for arguments in runs
     ]
 )
-NOTEBOOKS = [*BINARY, *EQUAL_VARIANCES, *ANY_VARIANCES, *LEARNED]
+NOTEBOOKS = [*BINARY, *EQUAL_VARIANCES, *ANY_VARIANCES, "18_true_optimum", *LEARNED]
 BAD_PARAMETERS = [
     (["-p", "D", "abc"], "TypeError: D must be a finite number >= 0, got 'abc' of type str"),
     (["-p", "D", "-1"], "ValueError: D must be a finite number >= 0, got -1"),
@@ -112,6 +119,12 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
     ("12_gaussian_learned", ["-p", "seeds", "0"], "ValueError: seeds must be an integer in [1, 20], got 0"),
     ("13_strong_adversaries", ["-p", "alpha", "0.5"], "ValueError: alpha must be a finite number in [1, 8], got 0.5"),
     ("13_strong_adversaries", ["-p", "seedz", "1"], "unknown parameter 'seedz' (did you mean 'seed'?)"),
+    ("18_true_optimum", ["-p", "letters", "13"], "ValueError: letters must be an integer in [2, 12], got 13"),
+    (
+        "19_optimum_on_the_line",
+        ["-p", "prior", "1"],
+        "ValueError: prior must be a finite number in [1e-06, 0.999999], got 1",
+    ),
     ("09_gaussian_log_loss", ["-p", "n", "0"], "ValueError: n must be an integer in [1, 10000000], got 0"),
 ]
 
