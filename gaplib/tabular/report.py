@@ -155,7 +155,10 @@ def _map(audits: Sequence[tuple[str, Audit]]) -> str:
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{fill}" stroke="{_ATTACK}"/>')
         named.setdefault((round(x), round(y)), []).append(name)  # beyond saturation all budgets give one release
     for (x, y), names in named.items():
-        parts.append(_text(x + 8, y - 6, ", ".join(names), "start" if x < _WIDTH - 150 else "end", _ATTACK))
+        right_of = x < _WIDTH - 150
+        parts.append(
+            _text(x + (8 if right_of else -8), y - 6, ", ".join(names), "start" if right_of else "end", _ATTACK)
+        )
     label = "Risk against utility: the best attacker's accuracy by the cost of the change, one point for each release."
     note = (
         "<p>Below and to the left is better. The filled point is this release; others are named by their budgets.</p>"
