@@ -114,7 +114,7 @@ def _cell(cell: object) -> str:
 
 
 def _number(value: float) -> str:
-    return "not computed" if math.isnan(value) else f"{value:.3g}"
+    return "not computed" if math.isnan(value) else f"{value:.4g}"
 
 
 def _interval(value: float, low: float, high: float) -> str:
@@ -144,7 +144,8 @@ def _map(audits: Sequence[tuple[str, Audit]]) -> str:
         parts.append(
             f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y0:.1f}" stroke="{colour}" stroke-dasharray="6 4"/>'
         )
-        parts.append(_text(x1, y0 - 5, text, "end", colour))
+        parts.append(_text(x0 + 6, y0 + 15, text, "start", colour))
+    named: dict[tuple[float, float], list[str]] = {}
     for number, (name, one) in enumerate(drawn):
         x, y = place(one.cost, one.attack)
         _, bottom, top = _best(one)
@@ -152,7 +153,12 @@ def _map(audits: Sequence[tuple[str, Audit]]) -> str:
         parts.append(f'<line x1="{x:.1f}" y1="{ends[0]:.1f}" x2="{x:.1f}" y2="{ends[1]:.1f}" stroke="{_ATTACK}"/>')
         fill = _ATTACK if number == 0 else "#fff"
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{fill}" stroke="{_ATTACK}"/>')
-        parts.append(_text(x + 8, y - 6, name, "start", _ATTACK))
+        named.setdefault((round(x), round(y)), []).append(name)  # beyond saturation all budgets give one release
+    for (x, y), names in named.items():
+        right_of = x < _WIDTH - 150
+        parts.append(
+            _text(x + (8 if right_of else -8), y - 6, ", ".join(names), "start" if right_of else "end", _ATTACK)
+        )
     label = "Risk against utility: the best attacker's accuracy by the cost of the change, one point for each release."
     note = (
         "<p>Below and to the left is better. The filled point is this release; others are named by their budgets.</p>"
