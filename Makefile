@@ -80,9 +80,10 @@ env: .venv/complete
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-# One version of each package for all supported Pythons; no host names in the file.
+# One version of each package for all supported Pythons; no host names in the file. Extras stay: without them pip does
+# not see that what an extra asks for is pinned, if it is not the newest.
 lock: env
-	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --all-extras --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --all-extras --no-strip-extras --universal --python-version 3.11 \
 		--fork-strategy fewest --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
 	$(BIN)/python tools/conda_environment.py
 
