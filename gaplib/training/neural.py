@@ -19,9 +19,11 @@ SPREAD = 3.0  # the standard deviation of records in units of the game
 # How fast the privatizer's weights move, in those of the adversary. Where both are equally fast, the privatizer profits
 # from what the adversary has not seen yet, and piles releases up there.
 PACE = 0.3
-# How steep the first layers are, for records of standard deviation one. The optimum has edges, and so has the posterior
-# given its release; a network that begins smooth takes long to form them.
+# How steep the first layers are, for records of standard deviation one. On the line the optimum has edges, and so has
+# the posterior given its release; a network that begins smooth takes long to form them. In space it must begin smooth:
+# what it does across the direction that tells Y apart is random at first, is hardly unlearned, and gives records away.
 PRIVATIZER_GAIN, ADVERSARY_GAIN = 1.5, 3.0
+PRIVATIZER_GAIN_IN_SPACE, ADVERSARY_GAIN_IN_SPACE = 0.3, 1.0
 # What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
 # and where the optimum does not move a record, nothing is spent.
 GATE_GAIN = 6.0
@@ -95,7 +97,8 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     def start(self, budget: float) -> np.ndarray:
         """Draw weights, the same in all games, that move every second record a little."""
         random = _random.generator(0, "NeuralPrivatizer.start")
-        layers = networks.start(self._layers, random, PRIVATIZER_GAIN)
+        gain = PRIVATIZER_GAIN_IN_SPACE if self.dimension else PRIVATIZER_GAIN
+        layers = networks.start(self._layers, random, gain)
         layers[-1][0][:] *= 0.3
         return networks.flat(layers) / PACE
 
@@ -171,7 +174,8 @@ class NeuralAdversary(Adversary):
 
     def start(self, random: np.random.Generator) -> np.ndarray:
         """Draw weights."""
-        return networks.flat(networks.start(self._layers, random, ADVERSARY_GAIN))
+        gain = ADVERSARY_GAIN_IN_SPACE if self.dimension else ADVERSARY_GAIN
+        return networks.flat(networks.start(self._layers, random, gain))
 
     def log_odds(self, parameters: tf.Tensor, x_hat: tf.Tensor) -> tf.Tensor:
         """Send each release through the network."""
