@@ -40,6 +40,10 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     The defaults are for mechanisms that see Y, whose optimum on the line is deterministic. One that does not see Y has
     to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``.
 
+    In many dimensions a game needs records more than steps: both players learn a small sample by heart. Two Gaussians
+    in sixteen dimensions, D = 1, optimum .852: with 20,000 records a fresh attacker is right on .891 of new ones after
+    4,000 steps and on .904 after 10,000; with 200,000 records on .872 after 4,000.
+
     Parameters
     ----------
     width : int from 1 to 10,000
