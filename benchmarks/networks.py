@@ -78,7 +78,7 @@ def timed(games, seeds):
 
 
 def main(seeds=5):
-    for kind, privatizer in (("pdd", NeuralPrivatizer()), ("pdi", NeuralPrivatizer(noise=2))):
+    for kind, privatizer in (("pdd", NeuralPrivatizer()), ("pdi", NeuralPrivatizer(noise=1, moves=3))):
         optimal = transport.optimal_pdd if kind == "pdd" else transport.optimal_pdi
         rows = [(model, D, optimal(model, D).value) for model in paper.DATASETS.values() for D in BUDGETS]
         rows = [(model, D, best) for model, D, best in rows if best > max(model.p_y) + 1e-4]

@@ -38,7 +38,8 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     distortion is that of the minibatches, and in the end that of all records.
 
     The defaults are for mechanisms that see Y, whose optimum on the line is deterministic. One that does not see Y has
-    to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``.
+    to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``. On the paper's datasets 1 and 2
+    that comes within .02 of the optimum; where the two distributions overlap much (mu = 1, D = .3) it stays .036 above.
 
     In many dimensions a game needs records more than steps: both players learn a small sample by heart. Two Gaussians
     in sixteen dimensions, D = 1, optimum .852: with 20,000 records a fresh attacker is right on .891 of new ones after
