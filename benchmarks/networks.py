@@ -78,7 +78,7 @@ def timed(games, seeds):
 
 
 def main(seeds=5):
-    for kind, privatizer in (("pdd", NeuralPrivatizer()), ("pdi", NeuralPrivatizer(noise=2))):
+    for kind, privatizer in (("pdd", NeuralPrivatizer()), ("pdi", NeuralPrivatizer(noise=1, moves=3))):
         optimal = transport.optimal_pdd if kind == "pdd" else transport.optimal_pdi
         rows = [(model, D, optimal(model, D).value) for model in paper.DATASETS.values() for D in BUDGETS]
         rows = [(model, D, best) for model, D, best in rows if best > max(model.p_y) + 1e-4]
@@ -90,16 +90,15 @@ def main(seeds=5):
             gaps = np.mean(brackets, axis=1) - best
             width = np.ptp(brackets, axis=1).max()
             print(f"  {model}, D={D}: {best:.4f} {gaps.mean():+.4f} (worst {gaps.max():+.4f}, bracket {width:.4f})")
-    model = paper.DATASETS[1]
+    best = {D: transport.optimal_pdd(paper.DATASETS[1], D).value for D in BUDGETS[:2]}
     for d in DIMENSIONS:
-        x, y, _ = in_space(d, 20_000, 0)
-        seconds, results = timed([Game((x, y), D) for D in BUDGETS[:2]], 0)
-        for result in results:
-            accuracy, across = attacked(result.mechanism, d)
-            best = transport.optimal_pdd(model, result.game.D).value
-            print(
-                f"d={d}, D={result.game.D:g}: {best:.4f} {accuracy - best:+.4f}, across {across:.3f}, {seconds:.1f} s"
-            )
+        for n in (20_000, 200_000):  # the fewer records, the more the players learn of them by heart
+            x, y, _ = in_space(d, n, 0)
+            seconds, results = timed([Game((x, y), D) for D in best], 0)
+            for D, result in zip(best, results, strict=True):
+                accuracy, across = attacked(result.mechanism, d)
+                gap = f"{best[D]:.4f} {accuracy - best[D]:+.4f}, across {across:.3f}"
+                print(f"d={d}, {n} records, D={D}: {gap}, {seconds:.1f} s a game")
 
 
 if __name__ == "__main__":

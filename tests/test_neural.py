@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 
 from gaplib import gaussian, leakage, mechanisms, transport
 from gaplib.mechanisms import NetworkMechanism
@@ -397,3 +397,32 @@ def test_a_checkpoint_of_networks_goes_on_to_the_same_bits(monkeypatch, tmp_path
     (resumed,) = train([game], **settings, checkpoint=tmp_path)
     for one, other in zip(whole.mechanism.weights, resumed.mechanism.weights):
         np.testing.assert_array_equal(one, other)
+
+
+def test_in_space_the_optimum_is_near():
+    """Read by a fresh attacker, logistic regression on random features, that trains on new records."""
+    d, D, n = 8, 3, 20_000
+    x, y, _ = vectors(d, 100_000, 0)  # with few records the players learn these by heart
+    (result,) = train([Game((x, y), D)], loss="0-1")
+    x, y, axis = vectors(d, 2 * n, 5)
+    release = result.mechanism.privatize(x, y, 5)
+    random = np.random.default_rng(0)
+    directions = random.normal(size=(d, 200))
+    directions[:, :40] = axis[:, np.newaxis]
+    directions /= np.linalg.norm(directions, axis=0)
+    features = np.column_stack(
+        [np.ones(2 * n), release, np.maximum(release @ directions + random.uniform(-5, 5, 200), 0)]
+    )
+    known, weights = features[:n], np.zeros(features.shape[1])
+    for _ in range(6):  # Newton's method
+        belief = expit(known @ weights)
+        curvature = (known * np.maximum(belief * (1 - belief), 0.01)[:, np.newaxis]).T @ known + np.eye(weights.size)
+        weights -= np.linalg.solve(curvature, known.T @ (belief - y[:n]) + weights)
+    right = ((features[n:] @ weights > 0) == y[n:]).mean()
+    best = transport.optimal_pdd(DATASETS[1], D).value  # across the axis nothing tells Y apart
+    error = np.sqrt(0.25 / n)
+    assert best - 3 * error < right < best + 0.02 + 3 * error
+    assert result.distortion <= 1.005 * D
+    moved = release - x
+    across = (moved**2).sum(axis=1) - (moved @ axis) ** 2
+    assert across.mean() < 0.02 * D  # what is wasted

@@ -19,9 +19,11 @@ SPREAD = 3.0  # the standard deviation of records in units of the game
 # How fast the privatizer's weights move, in those of the adversary. Where both are equally fast, the privatizer profits
 # from what the adversary has not seen yet, and piles releases up there.
 PACE = 0.3
-# How steep the first layers are, for records of standard deviation one. The optimum has edges, and so has the posterior
-# given its release; a network that begins smooth takes long to form them.
+# How steep the first layers are, for records of standard deviation one. On the line the optimum has edges, and so has
+# the posterior given its release; a network that begins smooth takes long to form them. In space it must begin smooth:
+# what it does across the direction that tells Y apart is random at first, is hardly unlearned, and gives records away.
 PRIVATIZER_GAIN, ADVERSARY_GAIN = 1.5, 3.0
+PRIVATIZER_GAIN_IN_SPACE, ADVERSARY_GAIN_IN_SPACE = 0.3, 1.0
 # What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
 # and where the optimum does not move a record, nothing is spent.
 GATE_GAIN = 6.0
@@ -36,7 +38,12 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     distortion is that of the minibatches, and in the end that of all records.
 
     The defaults are for mechanisms that see Y, whose optimum on the line is deterministic. One that does not see Y has
-    to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``.
+    to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``. On the paper's datasets 1 and 2
+    that comes within .02 of the optimum; where the two distributions overlap much (mu = 1, D = .3) it stays .036 above.
+
+    In many dimensions a game needs records more than steps: both players learn a small sample by heart. Two Gaussians
+    in sixteen dimensions, D = 1, optimum .852: with 20,000 records a fresh attacker is right on .891 of new ones after
+    4,000 steps and on .904 after 10,000; with 200,000 records on .872 after 4,000.
 
     Parameters
     ----------
@@ -95,7 +102,8 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     def start(self, budget: float) -> np.ndarray:
         """Draw weights, the same in all games, that move every second record a little."""
         random = _random.generator(0, "NeuralPrivatizer.start")
-        layers = networks.start(self._layers, random, PRIVATIZER_GAIN)
+        gain = PRIVATIZER_GAIN_IN_SPACE if self.dimension else PRIVATIZER_GAIN
+        layers = networks.start(self._layers, random, gain)
         layers[-1][0][:] *= 0.3
         return networks.flat(layers) / PACE
 
@@ -171,7 +179,8 @@ class NeuralAdversary(Adversary):
 
     def start(self, random: np.random.Generator) -> np.ndarray:
         """Draw weights."""
-        return networks.flat(networks.start(self._layers, random, ADVERSARY_GAIN))
+        gain = ADVERSARY_GAIN_IN_SPACE if self.dimension else ADVERSARY_GAIN
+        return networks.flat(networks.start(self._layers, random, gain))
 
     def log_odds(self, parameters: tf.Tensor, x_hat: tf.Tensor) -> tf.Tensor:
         """Send each release through the network."""

@@ -52,6 +52,7 @@ def fit_plan(
     ImportError
         Without POT, which ``pip install gaplib[transport]`` brings.
     """
+    x, y = _checks.array("x", x), _checks.bits("y", y)
     D = _checks.real("D", D, 0, 1e30)
     privatizer = _checks.instance("privatizer", privatizer or NeuralPrivatizer(), NeuralPrivatizer)
     if privatizer.moves != 1 or privatizer.noise:
@@ -60,7 +61,6 @@ def fit_plan(
     _checks.integer("seed", seed, 0)
     plan = transport.of_sample(x, y, D).mechanism
     claim()
-    x, y = _checks.array("x", x), _checks.bits("y", y)
     if x.ndim == 2:
         privatizer = privatizer.for_vectors(x.shape[1])
     sample = Sample(x, y, x[:0], y[:0])
