@@ -103,11 +103,11 @@ def add_tables(commands: Any) -> None:
     release.add_argument("--save", metavar="FILE", help="keep the mechanism, .npz; it is as secret as the table")
     release.add_argument("--mechanism", metavar="FILE", help="use a mechanism that was kept, on new records")
     release.add_argument(
-        "--kind", choices=("pdd", "pdi"), default="pdd", help="may it look at the private column? pdi: no"
+        "--kind", choices=("pdd", "pdi"), help="may it look at the private column? pdi: no (default: pdd)"
     )
-    release.add_argument("--method", choices=("transport", "affine", "gaussian", "laplace"), default="transport")
+    release.add_argument("--method", choices=("transport", "affine", "gaussian", "laplace"), help="default: transport")
     release.add_argument(
-        "--scale", choices=("std", "none"), default="std", help="none: squares in the columns' own units"
+        "--scale", choices=("std", "none"), help="none: squares in the columns' own units (default: std)"
     )
     release.add_argument("--scheduler", metavar="ADDRESS", help="have a running Dask cluster release the parts")
     audit = commands.add_parser("audit", help="attack a release: how often is the private column guessed?")

@@ -70,6 +70,15 @@ def test_release_report_mechanism_and_audit(folder, capsys):
     assert 0.3 < moved < 1
 
 
+def test_a_kept_mechanism_says_what_it_needs_and_takes_no_settings(folder, capsys):
+    assert main([*RELEASE, "--save", "mechanism.npz"]) == 0
+    people(50, 1).drop(columns="sex").to_csv("new.csv", index=False)
+    words = ["release", "new.csv", "--mechanism", "mechanism.npz", "--out", "new_released.csv"]
+    refused(capsys, words, "looks at the private column, got none of the name 'sex'")
+    for option, value in (("--kind", "pdi"), ("--method", "laplace"), ("--scale", "none")):
+        refused(capsys, [*words, option, value], f"{option} cannot be given with it")
+
+
 def test_parquet_and_csv_say_the_same(folder):
     people().to_parquet("table.parquet")
     for name in ("csv", "parquet"):

@@ -27,6 +27,7 @@ from gaplib.tabular.tables import Table, format_of, writer
 MOST_FITTED = 200_000
 # The map of a report shows the budget, and these multiples of it.
 _MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
+_SETTINGS = ("kind", "method", "scale")  # of a mechanism, with the defaults of `TablePrivatizer`
 
 PROMISE = """\
 Promised: whoever sees released columns and knows the distribution guesses {private!r} as rarely as the budget
@@ -87,21 +88,18 @@ def _release(options: argparse.Namespace) -> None:
 def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer, pd.DataFrame]:
     """Return the privatizer, and the sample that it was, or would be, fitted to."""
     if options.mechanism is not None:
-        given = [name for name in ("private", "public", "budget", "save") if getattr(options, name) is not None]
+        own = ("private", "public", "budget", "save", *_SETTINGS)
+        given = [name for name in own if getattr(options, name) is not None]
         if given:
             raise ValueError(f"--mechanism brings its own settings: --{given[0]} cannot be given with it")
         privatizer = load(options.mechanism)
         if options.seed is not None:
             privatizer.seed_ = _seed(options)
-        needed = [column.name for column in privatizer.columns_]
-        if privatizer.private_ in table.names:
-            needed.append(privatizer.private_)
-        missing = [name for name in needed if name not in table.names]
-        if missing:
-            raise ValueError(
-                f"{table.path} must have the columns of the mechanism, got none of the name {missing[0]!r}"
-            )
-        return privatizer, _sample(table, needed, 0)[0] if options.report is not None else pd.DataFrame()
+        _check_columns(privatizer, table)
+        if options.report is None:
+            return privatizer, pd.DataFrame()
+        names = [*(column.name for column in privatizer.columns_), privatizer.private_]
+        return privatizer, _sample(table, [name for name in names if name in table.names], 0)[0]
     if options.private is None or options.budget is None:
         raise ValueError("--private and --budget are needed, or --mechanism")
     public = options.public.split(",") if options.public else [n for n in table.names if n != options.private]
@@ -111,12 +109,18 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
         hint = "; is it separated by something else than commas?" if len(table.names) == 1 else ""
         raise ValueError(f"{table.path} has no column {missing[0]!r}, but {shown}{hint}")
     seed = _seed(options)
-    privatizer = TablePrivatizer(
-        options.private, options.budget, public=public, kind=options.kind, method=options.method,
-        scale=options.scale, random_state=seed,
-    )  # fmt: skip
+    settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+    privatizer = TablePrivatizer(options.private, options.budget, public=public, random_state=seed, **settings)
     sample, _ = _sample(table, [options.private, *(name for name in public if name != options.private)], seed)
     return privatizer.fit(sample), sample
+
+
+def _check_columns(privatizer: TablePrivatizer, table: Table) -> None:
+    missing = [name for name in privatizer.needed_names() if name not in table.names]
+    if not missing:
+        return
+    why = ", and it looks at the private column" if missing[0] == privatizer.private_ else ""
+    raise ValueError(f"{table.path} must have the columns of the mechanism{why}, got none of the name {missing[0]!r}")
 
 
 def _seed(options: argparse.Namespace) -> int:
@@ -155,10 +159,7 @@ def _smallest(parts: list[pd.DataFrame], keys: list[np.ndarray]) -> tuple[list[p
 
 
 def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatizer, format: str) -> int:
-    names = [column.name for column in privatizer.columns_]
-    sees = privatizer.kind == "pdd" and privatizer.method in ("transport", "affine")
-    names += [privatizer.private_] if sees else []
-    count = 0
+    names, count = privatizer.needed_names(), 0
     with whole_file(options.out, options.force) as file, writer(file, format) as write:
         with _progress(table, "releasing") as done:
             for released in _released(options, privatizer, table.parts(names, done)):

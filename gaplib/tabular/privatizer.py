@@ -200,14 +200,29 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
             As for `transform`.
         """
         check_is_fitted(self)
-        needed = [column.name for column in self.columns_] + ([self.private_] if self._sees_private() else [])
-        missing = [name for name in needed if name not in frame.columns]
+        missing = [name for name in self.needed_names() if name not in frame.columns]
         if missing:
             raise ValueError(f"X must have the columns of the fit, got none of the name {missing[0]!r}")
         before = _columns.records(frame, self.columns_)
         uniform = _uniform(self.seed_, start, len(frame), self.mechanism_.draws)
         after = self.mechanism_.release(before, self._labels(frame), uniform)
         return _columns.replaced(frame, self.columns_, before, after)
+
+    def needed_names(self) -> list[Any]:
+        """Return the names of the columns that a table to be released must have.
+
+        Returns
+        -------
+        list of str or int
+            The public columns, and the private one last if the mechanism looks at it.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` was not called.
+        """
+        check_is_fitted(self)
+        return [column.name for column in self.columns_] + ([self.private_] if self._sees_private() else [])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the released columns.
