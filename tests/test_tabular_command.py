@@ -87,6 +87,14 @@ def test_parquet_and_csv_say_the_same(folder):
     pd.testing.assert_frame_equal(pd.read_csv("r.csv"), pd.read_parquet("r.parquet"))
 
 
+def test_zeros_at_the_front_of_codes_are_kept(folder):
+    codes = [f"0{1000 + i % 7}" for i in range(N)]
+    people().assign(postcode=codes).to_csv("table.csv", index=False)
+    assert main(RELEASE) == 0
+    released = pd.read_csv("released.csv", dtype=str)["postcode"]
+    assert set(released) <= set(codes)
+
+
 def test_a_long_table_is_released_in_parts_as_in_one(folder, monkeypatch):
     from gaplib.tabular import TablePrivatizer
 
@@ -151,6 +159,7 @@ MALFORMED = {
     "a heading only": ("sex,height\n", "no records"),
     "no heading": (rows(many, "m,170"), "no column 'sex'"),
     "semicolons": (rows(many).replace(",", ";"), "separated by something else"),
+    "semicolons and decimal commas": (rows(lambda i: f"{sex(i)};{i},5", "sex;height"), "separated by something else"),
     "tabs": (rows(many).replace(",", "\t"), "separated by something else"),
     "a record too long": (rows(many) + "m,170,3\n", "3 values for 2 columns"),
     "a record too short": (rows(many) + "m\n", "1 values? for 2 columns"),
@@ -236,11 +245,16 @@ def test_words_that_do_not_fit(folder, capsys, words, match):
 
 def test_no_message_shows_a_record(folder, capsys, monkeypatch):
     monkeypatch.setattr(tables, "_BLOCK", 2000)
-    for text in (rows(many) + "m,Ms Secret\n", rows(many) + "m,Ms Secret,1\n", rows(many, n=4000) + "m,Ms Secret\n"):
+    for text in (
+        rows(many) + "m,Ms Secret\n",
+        rows(many) + "m,Ms Secret,1\n",
+        rows(many, n=4000) + "m,Ms Secret\n",
+        rows(many) + "m,7e77\n",
+    ):
         (folder / "table.csv").write_text(text)
         assert main(RELEASE) == 2
         said = capsys.readouterr()
-        assert "Secret" not in said.err + said.out
+        assert "Secret" not in said.err + said.out and "7e+77" not in said.err + said.out
 
 
 # Whole or not at all

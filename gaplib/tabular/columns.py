@@ -233,7 +233,8 @@ def _numbers(present: pd.Series, what: str) -> np.ndarray:
     wrong = ~(abs(values) <= _LARGEST)
     if wrong.any():
         raise ValueError(
-            f"{what} must hold finite numbers of at most {_LARGEST:g}, got {values[wrong][:3].tolist()} (infinity)"
+            f"{what} must hold finite numbers of at most {_LARGEST:g}, got larger ones or infinity in "
+            f"{int(wrong.sum())} of {len(values)} records"
         )
     return values
 

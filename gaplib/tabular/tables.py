@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -84,7 +85,19 @@ class Table:
             raise pa.ArrowInvalid("invalid UTF-8")
         # Whole numbers at the top of a file may be followed by others, and missing values by either.
         types = {pa.null(): pa.string(), pa.int64(): pa.float64()}
-        return pa.schema([(field.name, types.get(field.type, field.type)) for field in found])
+        codes = self._codes([field.name for field in found if pa.types.is_integer(field.type)])
+        return pa.schema(
+            [(field.name, pa.string() if field.name in codes else types.get(field.type, field.type)) for field in found]
+        )
+
+    def _codes(self, names: list[str]) -> set[str]:
+        """Return which columns of digits are codes: zeros at the front, as in a postcode, would be lost in numbers."""
+        if not names:
+            return set()
+        convert = _convert_options(pa.schema([(name, pa.string()) for name in names]), names)
+        with pa.csv.open_csv(self.path, **_options(convert)) as reader:
+            top = reader.read_next_batch()
+        return {name for name in names if pc.any(pc.match_substring_regex(top[name], "^0[0-9]")).as_py()}
 
     def _csv(self, names: list[str]) -> Iterator[tuple[pa.RecordBatch, float]]:
         size = max(self.path.stat().st_size, 1)
@@ -197,6 +210,10 @@ def _in_words(path: Path) -> Iterator[None]:
 
 _WORDS = (
     (r"Empty CSV file", "it is empty"),
+    (
+        r"Expected 1 columns, got (\d+)",
+        r"a record has \1 values for 1 column; is the table separated by something else than commas?",
+    ),
     (r"Row #(\d+): Expected (\d+) columns, got (\d+)", r"record \1 has \3 values for \2 columns"),
     (r"Expected (\d+) columns, got (\d+)", r"a record has \2 values for \1 columns"),
     (r"CSV conversion error to (\w+)", r"a column begins with values of type \1, and holds others further down"),
