@@ -215,6 +215,13 @@ def test_names_on_the_page_are_escaped(tmp_path):
     assert isinstance(found, Audit) and "attack" in repr(found)
 
 
+def test_large_numbers_on_the_page_have_no_exponent(tmp_path):
+    original = table(60).assign(income=np.linspace(2e4, 9e4, 60))
+    audit(original, original.drop(columns="y"), "y").to_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "55,000" in text and "e+0" not in text
+
+
 def test_to_frame_has_every_part(audits):
     _, (_, (_, found)) = audits
     frame = found.to_frame()

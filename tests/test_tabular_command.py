@@ -79,6 +79,18 @@ def test_a_kept_mechanism_says_what_it_needs_and_takes_no_settings(folder, capsy
         refused(capsys, [*words, option, value], f"{option} cannot be given with it")
 
 
+def test_new_records_unlike_those_fitted_are_counted(folder, capsys):
+    assert main([*RELEASE, "--save", "mechanism.npz"]) == 0
+    assert "warning" not in capsys.readouterr().err
+    new = people(50, 1)
+    new.loc[:2, "city"] = "c"
+    new.loc[:4, "height"] = np.nan
+    new.to_csv("new.csv", index=False)
+    assert main(["release", "new.csv", "--mechanism", "mechanism.npz", "--out", "new_released.csv"]) == 0
+    said = capsys.readouterr().err
+    assert "in 3 of 50 records the column 'city'" in said and "in 5 of 50 records the column 'height'" in said
+
+
 def test_parquet_and_csv_say_the_same(folder):
     people().to_parquet("table.parquet")
     for name in ("csv", "parquet"):

@@ -200,6 +200,13 @@ def level_codes(series: pd.Series, levels: Sequence[Any]) -> np.ndarray:
     return codes.astype(np.int64)
 
 
+def unlike_fitted(series: pd.Series, column: Column) -> int:
+    """Return how many records have a category that was not fitted, or lack a value where none was missing."""
+    if column.levels is not None:
+        return int((level_codes(series, column.levels) < 0).sum())
+    return int(series.isna().sum()) if column.missing == 0 else 0
+
+
 def _as_fitted(series: pd.Series, column: Column) -> np.ndarray:
     what = f"the public column {column.name!r}"
     present = series.dropna()

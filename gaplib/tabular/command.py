@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from gaplib._terminal import printable, tell, warn
 from gaplib.tabular.auditing import Audit, audit
+from gaplib.tabular.columns import unlike_fitted
 from gaplib.tabular.files import check_free, whole_file
 from gaplib.tabular.mapping import trade_off
 from gaplib.tabular.privatizer import TablePrivatizer
@@ -160,14 +161,33 @@ def _smallest(parts: list[pd.DataFrame], keys: list[np.ndarray]) -> tuple[list[p
 
 def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatizer, format: str) -> int:
     names, count = privatizer.needed_names(), 0
+    strange = dict.fromkeys((column.name for column in privatizer.columns_), 0)
     with whole_file(options.out, options.force) as file, writer(file, format) as write:
         with _progress(table, "releasing") as done:
-            for released in _released(options, privatizer, table.parts(names, done)):
+            for released in _released(options, privatizer, _watched(table.parts(names, done), privatizer, strange)):
                 write(released)
                 count += len(released)
         if count == 0:
             raise ValueError(f"{table.path} has no records")
+    for name, number in strange.items():
+        if number:
+            warn(
+                printable(
+                    f"warning: in {number} of {count} records the column {name!r} holds a value, or lacks one, unlike "
+                    "all that the mechanism was fitted to: nothing is promised for these records"
+                )
+            )
     return count
+
+
+def _watched(
+    parts: Iterator[pd.DataFrame], privatizer: TablePrivatizer, strange: dict[Any, int]
+) -> Iterator[pd.DataFrame]:
+    """Yield the parts, and count by column the values of a kind that was not fitted."""
+    for part in parts:
+        for column in privatizer.columns_:
+            strange[column.name] += unlike_fitted(part[column.name], column)
+        yield part
 
 
 def _released(

@@ -44,6 +44,7 @@ body{font:1rem/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding
 table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}caption{text-align:left;font-weight:600}
 th,td{padding:.2rem .7rem;border-bottom:1px solid #ccc;text-align:left}td.n{text-align:right}
 svg{max-width:100%;height:auto;background:#fff}
+@media(max-width:40rem){svg{font-size:17px}}
 </style></head><body>
 <h1>Audit of a release: the private column $title</h1>
 <h2>What is promised</h2>
@@ -83,9 +84,9 @@ def _summary(audit: Audit) -> str:
     if math.isnan(audit.attack):
         return "No attacker could be trained: there are too few records, or they have one private value."
     return (
-        f"The best of four attackers guesses {_number(audit.attack)} of the private values from the release and "
-        f"{_number(audit.control)} from the original; without any column, by the most frequent value, it would be "
-        f"{_number(audit.baseline[0])}."
+        f"The best of four attackers guesses {audit.attack:.3f} of the private values from the release and "
+        f"{audit.control:.3f} from the original; without any column, by the most frequent value, it would be "
+        f"{audit.baseline[0]:.3f}."
     )
 
 
@@ -114,7 +115,9 @@ def _cell(cell: object) -> str:
 
 
 def _number(value: float) -> str:
-    return "not computed" if math.isnan(value) else f"{value:.4g}"
+    if math.isnan(value):
+        return "not computed"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _interval(value: float, low: float, high: float) -> str:
@@ -144,7 +147,9 @@ def _map(audits: Sequence[tuple[str, Audit]]) -> str:
         parts.append(
             f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y0:.1f}" stroke="{colour}" stroke-dasharray="6 4"/>'
         )
-        parts.append(_text(x0 + 6, y0 + 15, text, "start", colour))
+        # Where little was changed, releases are near the original, and where much, near the most frequent value.
+        at, anchor = (x1, "end") if text == "original" else (x0 + 6, "start")
+        parts.append(_text(at, y0 + 15, text, anchor, colour))
     named: dict[tuple[float, float], list[str]] = {}
     for number, (name, one) in enumerate(drawn):
         x, y = place(one.cost, one.attack)
