@@ -252,8 +252,9 @@ def test_records_and_test_records_must_be_alike():
     for test in ((x[:, :2], y), (x[:, 0], y)):
         with pytest.raises(ValueError, match="test must hold records like those of source"):
             Game((x, y), 1, test=test)
-    with pytest.raises(ValueError, match="source must be a pair of arrays of the same length"):
-        Game((x[:, :, np.newaxis], y), 1)
+    for records in (x[:, :, np.newaxis], x[:, :0]):
+        with pytest.raises(ValueError, match=r"source must be a pair of arrays of the same length, of shapes \(n,\)"):
+            Game((records, y), 1)
 
 
 def test_units_of_vectors_do_not_matter():

@@ -79,6 +79,16 @@ def test_a_kept_mechanism_says_what_it_needs_and_takes_no_settings(folder, capsy
         refused(capsys, [*words, option, value], f"{option} cannot be given with it")
 
 
+def test_a_record_that_makes_the_unit_is_told(folder, capsys):
+    table = people()
+    assert main(RELEASE) == 0
+    assert "variance" not in capsys.readouterr().err
+    table.loc[3, "height"] = 1e9
+    table.to_csv("table.csv", index=False)
+    assert main([*RELEASE, "--force"]) == 0
+    assert "more than half of the variance of the column 'height'" in capsys.readouterr().err
+
+
 def test_new_records_unlike_those_fitted_are_counted(folder, capsys):
     assert main([*RELEASE, "--save", "mechanism.npz"]) == 0
     assert "warning" not in capsys.readouterr().err
@@ -238,6 +248,7 @@ def test_malformed_parquet(folder, capsys):
     [
         (["release", "table.csv", "--out", "o.csv"], "--private and --budget"),
         ([*RELEASE, "--public", "height,sex"], "private column"),
+        ([*RELEASE, "--public", "height,height"], "each column once"),
         ([*RELEASE, "--public", "tall"], "no column 'tall'"),
         ([*RELEASE, "--seed", "-1"], "--seed"),
         ([*RELEASE, "--method", "affine"], "one public column"),

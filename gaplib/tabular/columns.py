@@ -200,6 +200,13 @@ def level_codes(series: pd.Series, levels: Sequence[Any]) -> np.ndarray:
     return codes.astype(np.int64)
 
 
+def one_makes_the_variance(series: pd.Series) -> bool:
+    """Return whether more than half of a column's variance is that of a single record."""
+    values = series.dropna().to_numpy(dtype=float)
+    squares = (values - values.mean()) ** 2
+    return bool(squares.max() > squares.sum() / 2)
+
+
 def unlike_fitted(series: pd.Series, column: Column) -> int:
     """Return how many records have a category that was not fitted, or lack a value where none was missing."""
     if column.levels is not None:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from gaplib._terminal import printable, tell, warn
 from gaplib.tabular.auditing import Audit, audit
-from gaplib.tabular.columns import unlike_fitted
+from gaplib.tabular.columns import one_makes_the_variance, unlike_fitted
 from gaplib.tabular.files import check_free, whole_file
 from gaplib.tabular.mapping import trade_off
 from gaplib.tabular.privatizer import TablePrivatizer
@@ -104,6 +104,8 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
     if options.private is None or options.budget is None:
         raise ValueError("--private and --budget are needed, or --mechanism")
     public = options.public.split(",") if options.public else [n for n in table.names if n != options.private]
+    if len(set(public)) < len(public):
+        raise ValueError(f"--public must name each column once, got {options.public}")
     missing = [name for name in (options.private, *public) if name not in table.names]
     if missing:
         shown = ", ".join(repr(name) for name in table.names[:10])
@@ -113,7 +115,16 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
     settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
     privatizer = TablePrivatizer(options.private, options.budget, public=public, random_state=seed, **settings)
     sample, _ = _sample(table, [options.private, *(name for name in public if name != options.private)], seed)
-    return privatizer.fit(sample), sample
+    privatizer.fit(sample)
+    for column in privatizer.columns_:
+        if privatizer.scale == "std" and column.is_number and one_makes_the_variance(sample[column.name]):
+            warn(
+                printable(
+                    f"warning: one record makes more than half of the variance of the column {column.name!r}: changes "
+                    "of the others count for little, and may be large; is its value right?"
+                )
+            )
+    return privatizer, sample
 
 
 def _check_columns(privatizer: TablePrivatizer, table: Table) -> None:

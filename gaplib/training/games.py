@@ -164,7 +164,10 @@ def _records(name: str, value: object) -> tuple[np.ndarray, np.ndarray]:
     numbers = _checks.array(f"{name}[0] (x)", _integers_if_bits(value[0]), -1e15, 1e15)
     y = _checks.bits(f"{name}[1] (y)", _integers_if_bits(value[1]))
     if numbers.ndim not in (1, 2) or len(numbers) != len(y) or numbers.size == 0:
-        raise ValueError(f"{name} must be a pair of arrays of the same length, got {numbers.shape} and {y.shape}")
+        raise ValueError(
+            f"{name} must be a pair of arrays of the same length, of shapes (n,) or (n, d) and (n,) with n and d at "
+            f"least 1, got {numbers.shape} and {y.shape}"
+        )
     return numbers.astype(int) if are_bits(numbers) else numbers.copy(), np.array(y)
 
 
