@@ -247,6 +247,15 @@ def test_players_of_numbers_refuse_vectors(player):
         Game((x, y), 1, **player)
 
 
+@pytest.mark.parametrize(
+    "player", [dict(privatizer=NeuralPrivatizer(dimension=2)), dict(adversary=NeuralAdversary(dimension=2))]
+)
+def test_players_of_vectors_refuse_numbers(player):
+    (name,) = player
+    with pytest.raises(ValueError, match=f"{name} must leave its dimension out"):
+        Game((np.arange(10.0), np.arange(10) % 2), 1, **player)
+
+
 def test_records_and_test_records_must_be_alike():
     x, y, _ = vectors(3, 100, 0)
     for test in ((x[:, :2], y), (x[:, 0], y)):

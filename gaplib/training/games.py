@@ -11,7 +11,7 @@ from gaplib import _checks
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.training import protocols
 from gaplib.training.defaults import BITS, NETWORKS, NUMBERS, TEST_RECORDS, Setting
-from gaplib.training.neural import NeuralPrivatizer
+from gaplib.training.neural import NeuralAdversary, NeuralPrivatizer
 from gaplib.training.protocols import Adversary, Privatizer
 from gaplib.training.samples import Sample, are_bits
 
@@ -88,7 +88,7 @@ class Game:
                     f"test must hold records like those of source as its x, got shape {self.test[0].shape} beside "
                     f"{self.source[0].shape}"
                 )
-        self.setting  # noqa: B018  # refuses players that are not for vectors
+        self.setting  # noqa: B018  # refuses players that are not for such records
 
     @cached_property
     def setting(self) -> Setting:
@@ -100,6 +100,9 @@ class Game:
         else:
             setting = BITS if bits else NUMBERS
         privatizer, adversary = self.privatizer or setting.privatizer, self.adversary or setting.adversary
+        for name, player in (("privatizer", privatizer), ("adversary", adversary)):
+            if isinstance(player, (NeuralPrivatizer, NeuralAdversary)) and player.dimension and not vector:
+                raise ValueError(f"{name} must leave its dimension out where records are numbers, got {player!r}")
         if vector:  # who does not derive from the contract cannot say that it is not for vectors
             privatizer = getattr(privatizer, "for_vectors", partial(Privatizer.for_vectors, privatizer))(*vector)
             adversary = getattr(adversary, "for_vectors", partial(Adversary.for_vectors, adversary))(*vector)
