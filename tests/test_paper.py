@@ -161,7 +161,7 @@ def test_each_rule_can_give_each_of_its_verdicts(basis, pair):
     assert verdict(relation="equals", paper="1.02; 2", evidence="a; b[k][1]", tolerance="0; 0") == (pair[0], "1.02; 2")
     assert verdict(relation="equals", paper="1.02; 3", evidence="a; b[k][1]", tolerance="0; 0")[0] == pair[1]
     # Without its evidence a statement has no verdict, which the scorecard claims of none.
-    for missing in ("c", "b[l][0]", "b[k][2]", "b[k]", "a[k]"):
+    for missing in ("c", "b[l][0]", "b[k][2]", "b[k][l]", "b[k]", "a[k]"):
         assert verdict(relation="equals", paper="1", evidence=missing) == (paper.OPEN, "")
     assert verdict(relation="supports", paper="true", evidence="so it is not") == (paper.OPEN, "")
     assert verdict(relation="equals", paper="1", evidence="a", tolerance="3 c") == (paper.OPEN, "")
