@@ -280,6 +280,18 @@ def test_headlines_count_the_verdicts_apart():
     )
 
 
+def test_the_readme_says_what_the_counts_do_not():
+    """How many causes the corrections have, and how far off the accuracies are that are not reproduced."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    corrected = SCORED[SCORED["verdict"] == "corrected"]
+    assert f"the {len(corrected)} have {corrected['erratum'].nunique()} causes" in readme
+    trained = SCORED[SCORED["basis"] == "training"]
+    apart = trained["ours"].astype(float) - trained["paper"].astype(float)
+    missed = apart[trained["verdict"] == "not reproduced"]
+    assert f"a lower one in {(missed < 0).sum()} of the {len(missed)}." in readme
+    assert f"Within .008, the bar for a single run, {(apart.abs() <= 0.008).sum()} of the {len(apart)}" in readme
+
+
 def test_corrections_and_errata_belong_together():
     corrected = SCORED[SCORED["verdict"] == "corrected"]
     assert (corrected["erratum"] != "").all()
