@@ -204,7 +204,7 @@ def _recorded(recorded: Mapping[str, Any], evidence: str) -> float:
     """Return the recorded number that the evidence names, such as name[key][0]."""
     value: Any = recorded
     for key in re.findall(r"[^\[\]]+", evidence):
-        value = value[int(key) if isinstance(value, list) else key]
+        value = value[int(key) if isinstance(value, list) and key.isdecimal() else key]
     return float(value)
 
 
