@@ -8,15 +8,15 @@ nothing: it takes no more memory than the file has bytes, and nothing of it is r
 import json
 import math
 import os
-import secrets
 import stat
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+
+from gaplib._files import whole_file
 
 LARGEST_FILE = 1 << 30  # bytes
 _LONGEST_HEADER = 1000  # characters
@@ -50,19 +50,10 @@ def save(path: str | os.PathLike[str], format: str, version: int, type: str, arr
     entries = {"header": header, **{name: _storable(name, array) for name, array in arrays.items()}}
     if sum(array.nbytes for array in entries.values()) > LARGEST_FILE // 2:
         raise ValueError(f"a file keeps at most {LARGEST_FILE // 2} bytes of arrays")
-    part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        with open(part, "xb") as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                for name, array in entries.items():
-                    with archive.open(f"{name}.npy", "w") as entry:
-                        np.lib.format.write_array(entry, array, version=(1, 0), allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    finally:
-        with suppress(FileNotFoundError):  # unless it has become the file
-            part.unlink()
+    with whole_file(target, force=True) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, array in entries.items():
+            with archive.open(f"{name}.npy", "w") as entry:
+                np.lib.format.write_array(entry, array, version=(1, 0), allow_pickle=False)
 
 
 def load(path: str | os.PathLike[str], format: str, version: int) -> tuple[str, dict[str, np.ndarray]]:

@@ -519,9 +519,12 @@ def test_a_step_of_a_slider_is_fluid(open_alone):
         return next(metric["value"] for metric in metrics if metric["name"] == "ScriptDuration")
 
     tab.evaluate(STEPS)  # compiles the script
-    begun = spent()
-    tab.evaluate(STEPS)
-    assert 0 < (spent() - begun) / 20 < 0.05  # seconds: twenty pictures a second
+    seconds = []
+    for _ in range(3):  # the smallest: who shares the processor's core can only add to it
+        begun = spent()
+        tab.evaluate(STEPS)
+        seconds.append((spent() - begun) / 20)
+    assert 0 < min(seconds) < 0.05  # twenty pictures a second
 
 
 @slow

@@ -15,8 +15,8 @@ import pytest
 from project import ROOT
 
 from gaplib.__main__ import main
+from gaplib._files import check_free, whole_file
 from gaplib.tabular import load, tables
-from gaplib.tabular.files import check_free, whole_file
 
 N = 300
 

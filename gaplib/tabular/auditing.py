@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gaplib import _checks
+from gaplib import _checks, _files
 from gaplib.tabular import attackers, usefulness
 from gaplib.tabular import columns as _columns
 from gaplib.tabular.columns import Column, Records
@@ -111,13 +111,13 @@ class Audit:
         FileExistsError
             If the file exists and `force` is false.
         """
-        from gaplib.tabular import files, report  # here, because the report is made of audits
+        from gaplib.tabular import report  # here, because the report is made of audits
 
         others = list(others)
         for pair in others:
             if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], Audit)):
                 raise TypeError(f"others must hold pairs of a name and an Audit, got {pair!r}")
-        with files.whole_file(path, _checks.flag("force", force)) as file:
+        with _files.whole_file(path, _checks.flag("force", force)) as file:
             file.write(report.page(self, others).encode())
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from gaplib._files import check_free, whole_file
 from gaplib._terminal import printable, tell, warn
 from gaplib.tabular.auditing import Audit, audit
 from gaplib.tabular.columns import one_makes_the_variance, unlike_fitted
-from gaplib.tabular.files import check_free, whole_file
 from gaplib.tabular.mapping import trade_off
 from gaplib.tabular.privatizer import TablePrivatizer
 from gaplib.tabular.saved import load, save
