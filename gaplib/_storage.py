@@ -48,7 +48,7 @@ def save(path: str | os.PathLike[str], format: str, version: int, type: str, arr
     target = _path(path)
     header = np.array(json.dumps({"format": format, "version": version, "type": type}))
     entries = {"header": header, **{name: _storable(name, array) for name, array in arrays.items()}}
-    if sum(array.nbytes for array in entries.values()) > LARGEST_FILE // 2:
+    if np.sum([array.nbytes for array in entries.values()]) > LARGEST_FILE // 2:
         raise ValueError(f"a file keeps at most {LARGEST_FILE // 2} bytes of arrays")
     with whole_file(target, force=True) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in entries.items():
@@ -122,7 +122,7 @@ def _read(file: BinaryIO, size: int, expected: dict[str, object]) -> tuple[str, 
         # Without compression, and all together no longer than the file: nothing can swell as it is read.
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
             raise ValueError("it is compressed")
-        if sum(max(entry.file_size, entry.compress_size) for entry in entries) > size:
+        if math.fsum(max(entry.file_size, entry.compress_size) for entry in entries) > size:
             raise ValueError("its entries are longer than itself")
         if "header.npy" not in names:
             raise ValueError("it has no header")

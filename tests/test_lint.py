@@ -166,7 +166,8 @@ def commit(tmp_path):
     for name in (".pre-commit-config.yaml", "pyproject.toml", "notebooks/ruff.toml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("tools", "book/_ext"):  # the second for what the first import
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / ".venv").symlink_to(sys.prefix)
     assert run("git", "init", "-q", cwd=tmp_path).returncode == 0
 

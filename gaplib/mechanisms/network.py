@@ -209,7 +209,7 @@ class NetworkMechanism(Saved):
 
     @classmethod
     def _of_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        depth = sum(name.startswith("weights_") for name in arrays)
+        depth = len([name for name in arrays if name.startswith("weights_")])
         layers = [[arrays.pop(f"{kind}_{i}") for i in range(depth)] for kind in ("weights", "biases")]
         center, sees_y = arrays.pop("center"), arrays.pop("sees_y")
         if sees_y not in (0, 1):

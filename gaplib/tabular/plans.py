@@ -173,7 +173,7 @@ def _many_moves(
     n, values = len(cells), len(groups)
     joint = np.zeros((n, values))
     np.add.at(joint, (cell, labels), 1 / len(labels))
-    at_points = sum(space.costs(cells, cells)) + _nodes(space, records, cells, cell, 1).spread[:, np.newaxis]
+    at_points = np.sum(space.costs(cells, cells), axis=0) + _nodes(space, records, cells, cell, 1).spread[:, np.newaxis]
     # What stays in a cell is no release of another cell: that is dearer than any other.
     stays = np.full((n, n), 4 * float(at_points.max()) or 1.0)
     np.fill_diagonal(stays, 0)
