@@ -154,7 +154,9 @@ def test_seven_orders_share_a_program():
     from gaplib.training.defaults import NUMBERS
     from gaplib.training.engine import Rules, alternating_minimax
 
-    rules = Rules(NUMBERS.privatizer, NUMBERS.adversary, NUMBERS.constraint, 3, alpha_loss=True, as_printed=False)
+    rules = Rules(
+        NUMBERS.privatizer, NUMBERS.adversary, NUMBERS.constraint, 3, alpha_loss=True, rising=False, as_printed=False
+    )
     program = alternating_minimax(rules)
     game = Game(GaussianMixture(0.5, 3, 1, 1), 1, n=150)
     before = program.experimental_get_tracing_count()

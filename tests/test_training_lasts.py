@@ -212,7 +212,9 @@ def compiled(rules):
 
 
 def rules_of(adversary, unrolled=3):
-    return Rules(NUMBERS.privatizer, adversary, NUMBERS.constraint, unrolled, alpha_loss=False, as_printed=False)
+    return Rules(
+        NUMBERS.privatizer, adversary, NUMBERS.constraint, unrolled, alpha_loss=False, rising=False, as_printed=False
+    )
 
 
 def test_samples_of_many_sizes_share_a_program():
