@@ -51,6 +51,10 @@ INSPECT = r"""
 }
 """
 
+# How a request ends whose page was left first. The browser asks for a page's icon when all else is there, so the next
+# page may be visited before the answer; a file that is missing ends otherwise (ERR_FILE_NOT_FOUND, or 404).
+LEFT = "net::ERR_ABORTED"
+
 
 def visit(tab, url):
     """Open a page and wait for its mathematics."""
@@ -63,7 +67,7 @@ def watch(tab):
     problems = []
     tab.on("console", lambda m: problems.append(f"console: {m.text}") if m.type in ("error", "warning") else None)
     tab.on("pageerror", lambda error: problems.append(f"script error: {error}"))
-    tab.on("requestfailed", lambda request: problems.append(f"failed: {request.url}"))
+    tab.on("requestfailed", lambda r: None if r.failure == LEFT else problems.append(f"failed: {r.url}: {r.failure}"))
     return problems
 
 
