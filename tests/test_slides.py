@@ -74,6 +74,7 @@ PLAIN = {
     "By {prf:ref}`thm-x` and {eq}`eq-x`": "By Theorem *Closer* and (7)",
     "{doc}`/notebooks/02_game` {cite}`huang2017`": "*The game* (Huang et al., 2017)",
     "$$ x $$ (eq-x)": "$$ x \\tag{7} $$",
+    "See.\n{numref}`fig-x` and {numref}`tab-x`": "See.\nThe figure and the table",
     "for $x$, or": 'for <span class="joined">$x$,</span> or',
     "a sign ($x$) or ($x$ at least)": (
         'a sign <span class="joined">($x$)</span> or <span class="joined">($x$</span> at least)'

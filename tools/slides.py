@@ -172,6 +172,10 @@ def plain(source: str, names: dict[str, str], numbers: dict[str, int]) -> str:
     source = re.sub(r"\$\$ \((eq-[\w-]+)\)", lambda match: f"\\tag{{{numbers[match[1]]}}} $$", source)
     source = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({numbers[match[1]]})", source)
     source = re.sub(r"\{term\}`(.+?)`", r"\1", source)
+    # A slide has its figure or table beside it, and no numbers.
+    for start, article in ((r"(\A|\n\n|[.?!]\s+)", "The"), ("()", "the")):
+        for kind, word in (("fig", "figure"), ("tab", "table")):
+            source = re.sub(rf"{start}\{{numref\}}`{kind}-[\w-]+`", rf"\1{article} {word}", source)
     source = re.sub(r"\{(?:doc|ref|prf:ref|cite)\}`(?:/notebooks/)?([\w-]+)`", lambda match: names[match[1]], source)
     # Punctuation stays with the formula before it, and a bracket with the one after it.
     formula = r"\$[^$]+\$(?!\$)"
@@ -192,7 +196,7 @@ def opening(source: str) -> str:
 
 
 def shown(cell: nbformat.NotebookNode) -> str:
-    """Return a code cell as markdown: its code if the metadata asks for it, else its figure, else what it prints."""
+    """Return a code cell as markdown: its code if the metadata asks for it, else its figure, table, or printed text."""
     if cell.metadata.slideshow.get("code"):
         return f"```python\n{cell.source}\n```"
     for output in cell.outputs:
@@ -200,6 +204,8 @@ def shown(cell: nbformat.NotebookNode) -> str:
             alt = cell.metadata.mystnb.image.alt.replace('"', "&quot;")
             data = output.data["image/png"].replace("\n", "")
             return f'<figure><img alt="{alt}" src="data:image/png;base64,{data}"></figure>'
+        if "text/html" in output.get("data", {}):
+            return output.data["text/html"]
     return f"```text\n{''.join(output.text for output in cell.outputs).rstrip()}\n```"
 
 
