@@ -1,6 +1,7 @@
 """The site as a reader sees it: every page in a real browser, by http and by file, light and dark, wide and narrow."""
 
 import re
+import statistics
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -283,3 +284,43 @@ def test_the_browser_has_no_sandbox_for_root_only(monkeypatch):
         monkeypatch.setattr("os.geteuid", lambda user=user: user)
         build_pdf.launch(playwright, "chromium")
     assert ["--no-sandbox" in arguments for arguments in started] == [True, False]
+
+
+# What a reader meets of code and printed text while it is folded, solutions left out, as a share of the page's height.
+CODE_SHARE = """
+() => {
+  const article = document.querySelector("main article");
+  const parts = article.querySelectorAll(".cell_input, .cell_output .output.stream, .cell_output .output.text_plain");
+  const seen = [...parts].filter((e) => e.checkVisibility() && !e.closest(".solution"));
+  const height = (e) => e.getBoundingClientRect().height;
+  return seen.reduce((sum, e) => sum + height(e), 0) / height(article);
+}
+"""
+ABOUT_CODE = {"16_rerun", "17_sweeps"}  # chapters on running notebooks
+
+
+def test_text_is_most_of_a_chapter(open_site, site):
+    tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900})
+    shares = {}
+    for path in sorted((site / "notebooks").glob("*.html")):
+        if path.stem not in ABOUT_CODE:
+            visit(tab, f"{home}notebooks/{path.name}")
+            shares[path.stem] = tab.evaluate(CODE_SHARE)
+    assert statistics.median(shares.values()) <= 0.2, shares
+    assert max(shares.values()) <= 0.3, shares
+
+
+def test_one_switch_opens_all_code_and_the_next_page_remembers(open_site):
+    tab, home, _ = open_site("http", viewport={"width": 1280, "height": 900})
+    visit(tab, home + "notebooks/07_gaussian_shift.html")
+    folds = tab.locator("main details.hide")
+    is_open = "folds => folds.map((fold) => fold.open)"
+    assert folds.count() > 3 and not any(folds.evaluate_all(is_open))
+    switch = tab.get_by_role("button", name="Show all code")
+    switch.press("Enter")
+    assert all(folds.evaluate_all(is_open))
+    visit(tab, home + "notebooks/06_gaussian_pdi.html")
+    assert all(tab.locator("main details.hide").evaluate_all(is_open))
+    tab.get_by_role("button", name="Hide all code").click()
+    tab.reload()
+    assert not any(tab.locator("main details.hide").evaluate_all(is_open))

@@ -268,6 +268,7 @@ UNCHECKED = {
     "book.paper.register",
     "book.parameters",  # see test_parameters.py
     "book.plots.use_style",
+    "book.tables",  # see test_tables.py
     "jobs.cluster",  # see test_jobs.py
     "jobs.work",
     *(

@@ -397,6 +397,18 @@ def test_chapters_are_numbered_as_their_files_are():
 
 
 @pytest.mark.slow
+def test_what_is_numbered_is_numbered_by_chapter(site):
+    """The numbers of a kind are 7.1, 7.2 ... in chapter 7, in the order of the page."""
+    for path in sorted((site / "notebooks").glob("*.html")):
+        chapter, counted = int(path.stem[:2]), Counter()
+        for caption in BeautifulSoup(path.read_text(), "html.parser").select("main .caption-number"):
+            kind, number = caption.get_text().split()
+            counted[kind] += 1
+            assert number == f"{chapter}.{counted[kind]}", (path.name, caption.get_text())
+        assert counted
+
+
+@pytest.mark.slow
 def test_numbers_on_the_front_page_are_those_of_the_files(site):
     text = soup(site / "book" / "index.html").select_one("#what-was-found").get_text()
     verdicts = pd.read_csv(ROOT / "book" / "data" / "verdicts.csv")["verdict"].value_counts()

@@ -61,11 +61,30 @@ def normalize(notebook: nbformat.NotebookNode) -> None:
             cell.metadata.pop(key, None)
         if cell.cell_type == "code":
             cell.outputs = merged(cell.outputs)
+            fold(cell)
     notebook.metadata = {
         "kernelspec": KERNEL,
         "language_info": {"name": "python"},
         "gap": {"sources": digest(notebook)},
     }
+
+
+def fold(cell: nbformat.NotebookNode) -> None:
+    """Fold in JupyterLab what the tags fold on the site; claims are folded behind their number."""
+    tags = cell.metadata.get("tags", [])
+    everything = "hide-cell" in tags
+    hidden = {
+        "source_hidden": everything or "hide-input" in tags,
+        "outputs_hidden": everything or "hide-output" in tags,
+    }
+    kept = {key: value for key, value in cell.metadata.get("jupyter", {}).items() if key not in hidden}
+    if folded := kept | {key: True for key, value in hidden.items() if value}:
+        cell.metadata["jupyter"] = folded
+    else:
+        cell.metadata.pop("jupyter", None)
+    printed = "".join(output.get("text", "") for output in cell.outputs).splitlines()
+    if everything and (claims := sum(line.startswith(chapters.HOLDS) for line in printed)):
+        cell.metadata.setdefault("mystnb", {})["code_prompt_show"] = f"{claims} checks hold"
 
 
 def merged(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:

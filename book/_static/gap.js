@@ -40,6 +40,28 @@ function fit() {
   openFigures();
 }
 
+// One switch for all code of a page, which the next page remembers. A cell can still be opened alone.
+const CODE = "gap-code";
+
+function addCodeSwitch() {
+  const folds = [...document.querySelectorAll("main details.hide")];
+  const place = document.querySelector(".article-header-buttons");
+  if (!folds.length || !place) return;
+  const button = document.createElement("button");
+  button.className = "btn btn-sm code-switch";
+  const set = (open) => {
+    folds.forEach((fold) => (fold.open = open));
+    button.textContent = open ? "Hide all code" : "Show all code";
+  };
+  button.addEventListener("click", () => {
+    const open = button.textContent.startsWith("Show");
+    localStorage.setItem(CODE, open ? "open" : "");
+    set(open);
+  });
+  set(localStorage.getItem(CODE) === "open");
+  place.prepend(button);
+}
+
 // The names that screen readers say: the theme calls everything that unfolds "Toggle hidden content", whatever is seen.
 function nameToggles() {
   // Seen is "Show code cell source", which is name enough.
@@ -105,6 +127,7 @@ function letDownload() {
 
 document.addEventListener("DOMContentLoaded", () => {
   letDownload();
+  addCodeSwitch();
   // A name contains what is seen: on the search button "Search Ctrl+K", on the other an icon called after the mode.
   document.querySelectorAll("button.search-button-field").forEach((button) => button.removeAttribute("aria-label"));
   for (const button of document.querySelectorAll("button.theme-switch-button")) {
