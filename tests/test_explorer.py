@@ -40,7 +40,7 @@ def test_a_bad_beginning_is_refused():
 
 def test_the_explorer_asks_for_no_file():
     soup = BeautifulSoup(explorer.fragment(), "html.parser")
-    assert len(soup.find_all("script")) == 3 and len(soup.find_all("style")) == 1
+    assert len(soup.find_all("script")) == 4 and len(soup.find_all("style")) == 1
     assert soup.find_all(["link", "img", "iframe"]) == [] and soup.find_all(src=True) == []
     assert not re.search(r"https?:|url\(|@import|\bfetch\(|XMLHttpRequest|\bimport\b", explorer.fragment())
 
@@ -112,7 +112,7 @@ def random_settings(count):
 
 NUMBERS = """
 ([settings, mechanisms]) => settings.map((setting, k) => {
-  const n = window.gapExplorer, any = mechanisms[k], released = n.released(setting, any);
+  const n = window.gapExplorer.mixture.numbers, any = mechanisms[k], released = n.released(setting, any);
   const kept = (mechanism) => ({
     mechanism,
     accuracy: n.mapAccuracy(n.released(setting, mechanism)),
@@ -220,7 +220,7 @@ def random_true_settings(count):
 
 TRUE = """
 (settings) => settings.map((setting) => {
-  const t = window.gapExplorer.transport;
+  const t = window.gapExplorer.mixture.transport;
   const all = t.frontier(setting);
   const found = t.optimum(setting.D, all);
   return {

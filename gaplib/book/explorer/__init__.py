@@ -1,8 +1,9 @@
-"""The explorer of the Gaussian mixture: the page of the book, in a notebook.
+"""The explorers: a model to be moved by hand, on a page of the book or in a notebook.
 
-The explorer has no dependency. Its markup, its style, the scripts that compute and the one that draws lie in
-this folder: `numbers.js` has the mechanisms of shift and noise, `transport.js` the true optimum over all mechanisms
-that see Y. `fragment` joins them: the page of the book includes the result, and `show` puts it into a frame.
+They have no dependency. Each is markup, a script that computes and one that draws, in files with its name; `drawing.js`
+and `style.css` serve them all. `mixture_numbers.js` has the mixture's mechanisms of shift and noise, and
+`mixture_transport.js` the true optimum over all mechanisms that see Y. `fragment` joins the files of one explorer: a page
+of the book includes the result, and `show` puts it into a frame.
 """
 
 import html
@@ -17,20 +18,36 @@ from gaplib.models import GaussianMixture
 _RANGES = {"prior": (0.01, 0.99), "mu": (0, 4), "var0": (0.1, 8), "var1": (0.1, 8), "D": (0, 20)}
 
 
-def fragment() -> str:
-    """Return the explorer as a piece of HTML that needs no other file.
+_SCRIPTS = {
+    "mixture": ("mixture_numbers.js", "mixture_transport.js", "mixture.js"),
+    "two_bits": ("two_bits_numbers.js", "two_bits.js"),
+}
+
+
+def fragment(name: str = "mixture") -> str:
+    """Return an explorer as a piece of HTML that needs no other file.
+
+    Parameters
+    ----------
+    name : {"mixture", "two_bits"}
+        The explorer of the Gaussian mixture, or that of the binary model.
 
     Returns
     -------
     str
         To be put into the body of a page. The fragment of the page's address, if there is one, says where it begins.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `name` is not one of the two.
     """
-    body, style, numbers, transport, page = (
-        resources.files("gaplib.book.explorer").joinpath(name).read_text(encoding="utf-8")
-        for name in ("body.html", "style.css", "numbers.js", "transport.js", "page.js")
+    scripts = _SCRIPTS[_checks.choice("name", name, tuple(_SCRIPTS))]
+    body, style, *texts = (
+        resources.files("gaplib.book.explorer").joinpath(file).read_text(encoding="utf-8")
+        for file in (f"{name}.html", "style.css", "drawing.js", *scripts)
     )
-    scripts = "".join(f"<script>\n{script}</script>\n" for script in (numbers, transport, page))
-    return f"{body}<style>\n{style}</style>\n{scripts}"
+    return f"{body}<style>\n{style}</style>\n" + "".join(f"<script>\n{text}</script>\n" for text in texts)
 
 
 def show(model: GaussianMixture = paper.DATASETS[3], D: float = 4) -> object:
