@@ -1,4 +1,4 @@
-"""The directive `explorer`: the explorer of the Gaussian mixture on a page, the same that a notebook shows."""
+"""The directive `explorer`: an explorer on a page, the same that a notebook shows."""
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -8,11 +8,13 @@ from gaplib.book import explorer
 
 
 class Explorer(Directive):
-    """The explorer, where the directive stands."""
+    """The explorer of this name (`gaplib.book.explorer.fragment`), where the directive stands."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the explorer as HTML."""
-        return [nodes.raw("", explorer.fragment(), format="html")]
+        return [nodes.raw("", explorer.fragment(self.arguments[0]), format="html")]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

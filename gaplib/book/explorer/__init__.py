@@ -1,22 +1,19 @@
 """The explorers: a model to be moved by hand, on a page of the book or in a notebook.
 
 They have no dependency. Each is markup, a script that computes and one that draws, in files with its name; `drawing.js`
-and `style.css` serve them all. `mixture_numbers.js` has the mixture's mechanisms of shift and noise, and
-`mixture_transport.js` the true optimum over all mechanisms that see Y. `fragment` joins the files of one explorer: a page
-of the book includes the result, and `show` puts it into a frame.
+and `style.css` serve them all. `mixture_numbers.js` has the mixture's mechanisms of shift and noise,
+`mixture_transport.js` the true optimum over all mechanisms that see Y. `fragment` joins the files of one explorer: a
+page of the book includes the result, and `show` puts it into a frame.
 """
 
 import html
+from collections.abc import Mapping
 from importlib import resources
 from urllib.parse import urlencode
 
 from gaplib import _checks
 from gaplib.book import paper
-from gaplib.models import GaussianMixture
-
-# The ranges of its controls: what the script was tried for.
-_RANGES = {"prior": (0.01, 0.99), "mu": (0, 4), "var0": (0.1, 8), "var1": (0.1, 8), "D": (0, 20)}
-
+from gaplib.models import BinaryModel, GaussianMixture
 
 _SCRIPTS = {
     "mixture": ("mixture_numbers.js", "mixture_transport.js", "mixture.js"),
@@ -50,15 +47,16 @@ def fragment(name: str = "mixture") -> str:
     return f"{body}<style>\n{style}</style>\n" + "".join(f"<script>\n{text}</script>\n" for text in texts)
 
 
-def show(model: GaussianMixture = paper.DATASETS[3], D: float = 4) -> object:
-    """Show the explorer below the cell, in JupyterLab or another notebook program, with or without a network.
+def show(model: GaussianMixture | BinaryModel = paper.DATASETS[3], D: float = 4) -> object:
+    """Show the explorer of a model below the cell, in JupyterLab or another notebook, with or without a network.
 
     Parameters
     ----------
-    model : GaussianMixture
-        Where to begin: a prior in [0.01, 0.99], ``mu`` in [0, 4], variances in [0.1, 8]. They are rounded to two
-        decimals.
-    D : float in [0, 20]
+    model : GaussianMixture or BinaryModel
+        Where to begin. A mixture has a prior in [0.01, 0.99], ``mu`` in [0, 4] and variances in [0.1, 8], which are
+        rounded to two decimals. Of a binary model, ``P(Y=1)`` is in [0.01, 0.99]; it and ``P(X=1 | Y)`` are rounded to
+        four.
+    D : float in [0, 20], or in [0, 0.5] for a binary model
         The budget to begin with.
 
     Returns
@@ -69,7 +67,7 @@ def show(model: GaussianMixture = paper.DATASETS[3], D: float = 4) -> object:
     Raises
     ------
     TypeError, ValueError
-        If `model` is not a `GaussianMixture`, or a number is out of its range.
+        If `model` is neither, or a number is out of its range.
 
     Examples
     --------
@@ -77,16 +75,37 @@ def show(model: GaussianMixture = paper.DATASETS[3], D: float = 4) -> object:
     """
     from IPython.display import HTML  # here, because a program that only computes has no use for it
 
-    _checks.instance("model", model, GaussianMixture)
-    given = {"prior": model.prior, "mu": model.mu, "var0": model.var0, "var1": model.var1, "D": D}
-    setting = {name: _checks.real(name, value, *_RANGES[name]) for name, value in given.items()}
-    page = fragment().replace('data-setting=""', f'data-setting="{html.escape(urlencode(setting))}"', 1)
-    document = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Explorer</title>{_STYLE}{page}</html>'
+    if isinstance(model, BinaryModel):
+        name, title = "two_bits", "Explorer of two bits"
+        setting = _setting(_of_bits(model) | {"D": D}, _RANGES_OF_BITS)
+    else:
+        name, title = "mixture", "Explorer of the Gaussian mixture"
+        _checks.instance("model", model, GaussianMixture)
+        given = {"prior": model.prior, "mu": model.mu, "var0": model.var0, "var1": model.var1, "D": D}
+        setting = _setting(given, _RANGES)
+    page = fragment(name).replace('data-setting=""', f'data-setting="{html.escape(urlencode(setting))}"', 1)
+    document = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>{_STYLE}{page}</html>'
     # The frame keeps the style of the notebook and that of the explorer apart. The script sets its height.
     return HTML(
-        f'<div><iframe title="Explorer of the Gaussian mixture" srcdoc="{html.escape(document)}" '
+        f'<div><iframe title="{title}" srcdoc="{html.escape(document)}" '
         'style="width: 100%; height: 75rem; border: 0"></iframe></div>'
     )
+
+
+# The ranges of the controls: what the scripts were tried for.
+_RANGES = {"prior": (0.01, 0.99), "mu": (0, 4), "var0": (0.1, 8), "var1": (0.1, 8), "D": (0, 20)}
+_RANGES_OF_BITS = {"prior": (0.01, 0.99), "x0": (0, 1), "x1": (0, 1), "D": (0, 0.5)}
+
+
+def _setting(given: Mapping[str, float], ranges: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    return {name: _checks.real(name, value, *ranges[name]) for name, value in given.items()}
+
+
+def _of_bits(model: BinaryModel) -> dict[str, float]:
+    """Return P(Y = 1) and P(X = 1 | Y) for both Y."""
+    prior = _checks.real("P(Y=1)", float(model.p_y[1]), *_RANGES_OF_BITS["prior"])
+    x0, x1 = model.joint[1] / model.p_y
+    return {"prior": prior, "x0": min(float(x0), 1.0), "x1": min(float(x1), 1.0)}  # rounding
 
 
 _STYLE = """<style>
