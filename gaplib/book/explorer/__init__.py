@@ -3,11 +3,12 @@
 They have no dependency. Each is markup, a script that computes and one that draws, in files with its name; `drawing.js`
 and `style.css` serve them all. `mixture_numbers.js` has the mixture's mechanisms of shift and noise,
 `mixture_transport.js` the true optimum over all mechanisms that see Y. `fragment` joins the files of one explorer: a
-page of the book includes the result, and `show` puts it into a frame.
+page of the book includes the result, and `show` puts it into a frame. `player` does the same for recorded trainings.
 """
 
 import html
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from urllib.parse import urlencode
 
@@ -39,11 +40,41 @@ def fragment(name: str = "mixture") -> str:
     TypeError, ValueError
         If `name` is not one of the two.
     """
-    scripts = _SCRIPTS[_checks.choice("name", name, tuple(_SCRIPTS))]
+    return _joined(name, _SCRIPTS[_checks.choice("name", name, tuple(_SCRIPTS))])
+
+
+def player(recordings: Mapping[str, str]) -> str:
+    """Return the player of recorded trainings as a piece of HTML that needs no other file.
+
+    Parameters
+    ----------
+    recordings : mapping of str to str
+        At least one: the name of each in the page's address, and its file, as `tools/recordings.py` writes it.
+
+    Returns
+    -------
+    str
+        To be put into the body of a page.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is not JSON.
+    """
+    if not recordings:
+        raise ValueError("recordings must hold at least one, got none")
+    held = json.dumps({name: json.loads(text) for name, text in recordings.items()}, separators=(",", ":"))
+    held = held.replace("<", "\\u003c")  # no text ends the script
+    data = f"(window.gapExplorer ??= {{}}).recordings = {held};\n"
+    return _joined("training", ("training.js",), data)
+
+
+def _joined(name: str, scripts: Sequence[str], data: str = "") -> str:
     body, style, *texts = (
         resources.files("gaplib.book.explorer").joinpath(file).read_text(encoding="utf-8")
         for file in (f"{name}.html", "style.css", "drawing.js", *scripts)
     )
+    texts = [data, *texts] if data else texts
     return f"{body}<style>\n{style}</style>\n" + "".join(f"<script>\n{text}</script>\n" for text in texts)
 
 

@@ -543,7 +543,12 @@
       root.focus({ preventScroll: true });
       root.scrollIntoView();
     });
-    drawing.whenResized(root, find("svg.flow").parentElement, render);
+    drawing.whenResized(root, find("svg.flow").parentElement, () => {
+      // The picture stays in sight below what the page itself keeps there.
+      const header = document.querySelector(".bd-header-article");
+      find(".stays").style.top = `${header ? header.offsetHeight : 0}px`;
+      render();
+    });
   }
 
   drawing.settleInFrame(root);
