@@ -73,7 +73,7 @@
     }
     // What is what
     drawn.push(text(left, 12, "belief that Y = 1", 'font-weight="bold"'));
-    drawn.push(path(`M${left + 112},8h22`, "stroke:var(--true);stroke-width:2.5"));
+    drawn.push(path(`M${left + 118},8h22`, "stroke:var(--true);stroke-width:2.5"));
     for (const y of [0, 1]) {
       const at = left + 8 + 62 * y;
       const style = `fill:var(--${INK[y]});fill-opacity:.35;stroke:var(--${INK[y]})`;
@@ -85,11 +85,11 @@
     show(drawn.join(""));
     const mean = (all) => all.reduce((sum, share, k) => sum + share * (edges[k] + edges[k + 1]), 0) / 2;
     const means = shares.map((all) => fixed(mean(all) / all.reduce((a, b) => a + b, 0), 1));
-    const right_ = accuracy === undefined ? "" : ` The adversary is right on ${fixed(100 * accuracy, 1)} % of new records.`;
+    const guessed = accuracy === undefined ? "" : ` The adversary is right on ${fixed(100 * accuracy, 1)} % of new records.`;
     svg.setAttribute(
       "aria-label",
       `Histograms of what is released after ${counted(iterationOf(moment))} iterations. ` +
-        `Mean where Y = 0: ${means[0]}, where Y = 1: ${means[1]}.${right_}`,
+        `Mean where Y = 0: ${means[0]}, where Y = 1: ${means[1]}.${guessed}`,
     );
   }
 
@@ -105,7 +105,7 @@
     const end = history.iteration.at(-1);
     const now = ofHistory();
     const strips = [
-      ["loss", "loss of the adversary (nats)", 3, optimum?.loss, "optimum"],
+      ["loss", "loss of the adversary", 3, optimum?.loss, "optimum"],
       ["distortion", "distortion", 2, budget, "budget"],
       ["multiplier", "price of distortion", 3, optimum?.price, "optimum"],
     ];
@@ -118,7 +118,9 @@
       { left: 40, right: 8 },
     );
     iterationAt = valueAt;
-    const drawn = [];
+    const floor = strips.length * height - 4;
+    const at = X(iterationOf(moment));
+    const drawn = [`<path class="axis" d="M${at},10V${floor}" style="stroke:var(--focus);stroke-width:1.5"/>`];
     strips.forEach(([key, words, digits, reference, called], k) => {
       const all = history[key];
       const values = [...all, reference ?? all[0]];
@@ -135,25 +137,22 @@
       }
       drawn.push(path(line(all.map((v, i) => [X(history.iteration[i]), Y(v)])), "stroke:var(--ink);stroke-width:1.4"));
       const value = now ? `: ${fixed(now[key], digits)}` : "";
-      drawn.push(text(left, top - 8, `${words}${value}`, 'font-weight="bold"'));
+      drawn.push(text(left, top - 8, `${words}${value}`, 'font-weight="bold" class="halo"'));
       if (reference !== undefined)
         drawn.push(
-          text(width - right, top - 8, `${called} ${fixed(reference, digits)}`, 'class="tick" text-anchor="end"'),
+          text(width - right, top - 8, `${called} ${fixed(reference, digits)}`, 'class="tick halo" text-anchor="end"'),
         );
       if (now) {
         const at = [X(now.iteration), Y(now[key])].map((v) => v.toFixed(1));
         drawn.push(`<circle cx="${at[0]}" cy="${at[1]}" r="4.5" style="fill:var(--focus)"/>`);
       }
     });
-    const floor = strips.length * height - 4;
     drawn.push(`<path class="axis" d="M${left},${floor}H${width - right}"/>`);
     for (const tick of ticks(0, end, 4))
       drawn.push(
         `<path class="axis" d="M${X(tick)},${floor}v4"/>`,
         text(X(tick), floor + 16, counted(tick), `class="tick" text-anchor="${tick === end ? "end" : "middle"}"`),
       );
-    const at = X(iterationOf(moment));
-    drawn.push(`<path class="axis" d="M${at},10V${floor}" style="stroke:var(--focus);stroke-width:1.5"/>`);
     show(drawn.join(""));
     const described = now
       ? strips.map(([key, words, digits]) => `${words} ${fixed(now[key], digits)}`).join(", ")
@@ -169,7 +168,7 @@
     if (accuracy === undefined)
       return "Before training: X itself is released, and the adversary has learned nothing.";
     const after = moment === last() ? "At the end" : `After ${counted(iterationOf(moment))} iterations`;
-    return `${after} the adversary guesses Y right on ${fixed(100 * accuracy, 1)} % of 2,000 new records.`;
+    return `${after} the adversary guesses Y right on ${fixed(100 * accuracy, 1)} % of new records.`;
   }
 
   function render() {
