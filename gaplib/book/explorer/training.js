@@ -247,5 +247,6 @@
     root.focus({ preventScroll: true });
     root.scrollIntoView();
   });
+  window.addEventListener("beforeprint", () => goTo(last())); // paper shows what came of it
   drawing.whenResized(root, find("svg.course").parentElement, render);
 })();
