@@ -43,12 +43,12 @@ def fragment(name: str = "mixture") -> str:
     return _joined(name, _SCRIPTS[_checks.choice("name", name, tuple(_SCRIPTS))])
 
 
-def player(recordings: Mapping[str, str]) -> str:
+def player(recordings: dict[str, str]) -> str:
     """Return the player of recorded trainings as a piece of HTML that needs no other file.
 
     Parameters
     ----------
-    recordings : mapping of str to str
+    recordings : dict of str to str
         At least one: the name of each in the page's address, and its file, as `tools/recordings.py` writes it.
 
     Returns
@@ -58,12 +58,18 @@ def player(recordings: Mapping[str, str]) -> str:
 
     Raises
     ------
-    ValueError
-        If there is none, or one is not JSON.
+    TypeError, ValueError
+        If `recordings` is not a dict of strings, there is none, or one is not JSON.
     """
+    if not all(isinstance(text, str) for text in _checks.instance("recordings", recordings, dict).values()):
+        raise TypeError(f"recordings must have texts as values, got {list(recordings.values())!r}")
     if not recordings:
         raise ValueError("recordings must hold at least one, got none")
-    held = json.dumps({name: json.loads(text) for name, text in recordings.items()}, separators=(",", ":"))
+    try:
+        read = {name: json.loads(text) for name, text in recordings.items()}
+    except ValueError as error:
+        raise ValueError(f"recordings must hold JSON, got a text that is none: {error}") from None
+    held = json.dumps(read, separators=(",", ":"))
     held = held.replace("<", "\\u003c")  # no text ends the script
     data = f"(window.gapExplorer ??= {{}}).recordings = {held};\n"
     return _joined("training", ("training.js",), data)
