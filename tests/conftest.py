@@ -132,6 +132,37 @@ def open_site(browser, addresses):
         context.close()
 
 
+@pytest.fixture(scope="module")
+def alone(request, tmp_path_factory):
+    """The explorer that the module tests, as the only thing on a page: its address."""
+    from gaplib.book import explorer  # which most tests do not need
+
+    path = tmp_path_factory.mktemp("explorer") / "alone.html"
+    head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    path.write_text(f"{head}<body>{explorer.fragment(request.module.EXPLORER)}", encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def open_alone(browser, alone):
+    """A function that opens the explorer alone at a setting; the test fails on an error or a request."""
+    contexts, problems = [], []
+
+    def open_tab(setting="", **options):
+        contexts.append(browser.new_context(**options))
+        tab = contexts[-1].new_page()
+        tab.on("console", lambda m: problems.append(f"console: {m.text}"))
+        tab.on("pageerror", lambda error: problems.append(f"script error: {error}"))
+        tab.on("request", lambda r: problems.append(f"asks for {r.url}") if not r.url.startswith(alone) else None)
+        tab.goto(alone + setting)
+        return tab
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
 @pytest.fixture
 def foreign():
     """Another server on this machine: the addresses that lead there, and the requests that it gets."""

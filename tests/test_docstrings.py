@@ -240,7 +240,8 @@ GOOD = {
     "training.NeuralPrivatizer": dict(width=16, depth=2, noise=0, moves=1, dimension=None),
     "training.NeuralAdversary": dict(width=16, depth=2, dimension=None),
     "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None),
-    "book.explorer.fragment": dict(),
+    "book.explorer.fragment": dict(name="mixture"),
+    "book.explorer.player": dict(recordings={"one": "{}"}),
     "book.explorer.show": dict(model=MIXTURE, D=4),
     "training.fit_plan": dict(x=[0.0, 1, 2, 3], y=BITS, D=1, privatizer=None, steps=1, seed=0),
     "training.train": dict(
@@ -255,6 +256,7 @@ GOOD = {
         progress=False,
         learning_rate=0.01,
         minibatch=200,
+        watch=None,
     ),
 }
 # Names, with all that belongs to them, that take whatever they are given, or only what gaplib itself makes. What

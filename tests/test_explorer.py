@@ -17,6 +17,7 @@ from gaplib.book import explorer, paper
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 
+EXPLORER = "mixture"  # what the fixtures of conftest open
 # The limits, as the page states them.
 LIMITS = {"prior": (0.01, 0.99), "mu": (0, 4), "var0": (0.1, 8), "var1": (0.1, 8), "D": (0, 20)}
 START = {"prior": 0.75, "mu": 3, "var0": 1, "var1": 1, "D": 4}
@@ -40,7 +41,7 @@ def test_a_bad_beginning_is_refused():
 
 def test_the_explorer_asks_for_no_file():
     soup = BeautifulSoup(explorer.fragment(), "html.parser")
-    assert len(soup.find_all("script")) == 3 and len(soup.find_all("style")) == 1
+    assert len(soup.find_all("script")) == 4 and len(soup.find_all("style")) == 1
     assert soup.find_all(["link", "img", "iframe"]) == [] and soup.find_all(src=True) == []
     assert not re.search(r"https?:|url\(|@import|\bfetch\(|XMLHttpRequest|\bimport\b", explorer.fragment())
 
@@ -48,35 +49,6 @@ def test_the_explorer_asks_for_no_file():
 # In a browser
 
 slow = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """The explorer as the only thing on a page."""
-    path = tmp_path_factory.mktemp("explorer") / "alone.html"
-    head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    path.write_text(f"{head}<body>{explorer.fragment()}", encoding="utf-8")
-    return path.as_uri()
-
-
-@pytest.fixture
-def open_alone(browser, alone):
-    """A function that opens the explorer alone at a setting; the test fails on an error or a request."""
-    contexts, problems = [], []
-
-    def open_tab(setting="", **options):
-        contexts.append(browser.new_context(**options))
-        tab = contexts[-1].new_page()
-        tab.on("console", lambda m: problems.append(f"console: {m.text}"))
-        tab.on("pageerror", lambda error: problems.append(f"script error: {error}"))
-        tab.on("request", lambda r: problems.append(f"asks for {r.url}") if not r.url.startswith(alone) else None)
-        tab.goto(alone + setting)
-        return tab
-
-    yield open_tab
-    for context in contexts:
-        context.close()
-    assert problems == []
 
 
 def fragment(**setting):
@@ -112,7 +84,7 @@ def random_settings(count):
 
 NUMBERS = """
 ([settings, mechanisms]) => settings.map((setting, k) => {
-  const n = window.gapExplorer, any = mechanisms[k], released = n.released(setting, any);
+  const n = window.gapExplorer.mixture.numbers, any = mechanisms[k], released = n.released(setting, any);
   const kept = (mechanism) => ({
     mechanism,
     accuracy: n.mapAccuracy(n.released(setting, mechanism)),
@@ -220,7 +192,7 @@ def random_true_settings(count):
 
 TRUE = """
 (settings) => settings.map((setting) => {
-  const t = window.gapExplorer.transport;
+  const t = window.gapExplorer.mixture.transport;
   const all = t.frontier(setting);
   const found = t.optimum(setting.D, all);
   return {

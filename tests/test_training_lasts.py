@@ -71,6 +71,21 @@ def test_an_interrupt_keeps_what_was_learned(monkeypatch, blocks):
         assert all(part.distortion > 0.9 * part.game.D for part in begun)
 
 
+def test_who_watches_sees_what_an_interrupt_would_keep(monkeypatch):
+    seen = []
+    steps = 2 * BLOCK + 50
+    alone = train(GAMES, steps=steps)
+    watched = train(GAMES, steps=steps, watch=seen.append)
+    assert [said(result) for result in watched] == [said(result) for result in alone]
+    assert [len(results) for results in seen] == [2] * 3 + [1] * 3  # two games share a program
+    assert [results[0].iterations for results in seen] == [BLOCK, 2 * BLOCK, steps] * 2
+    stop_after(monkeypatch, 1)
+    with pytest.raises(Interrupted) as caught:
+        train(GAMES, steps=steps)
+    assert [said(result) for result in seen[0]] == [said(result) for result in caught.value.results[:2]]
+    assert said(seen[2][0]) == said(watched[0])
+
+
 def test_an_interrupt_of_a_later_program_keeps_the_finished_ones(monkeypatch):
     stop_after(monkeypatch, 3)
     with pytest.raises(Interrupted, match="2 of 3 games finished and 1 begun") as caught:

@@ -30,6 +30,7 @@ def play(
     games: Sequence[tuple[Game, int]],
     advance: Callable[[int], object],
     checkpoint: Checkpoint | None = None,
+    watch: Callable[[list[Result]], object] | None = None,
 ) -> list[Result]:
     """Play games, each with its seed, to the end.
 
@@ -41,6 +42,8 @@ def play(
         Is told the number of iterations, whenever some have been played.
     checkpoint : Checkpoint, optional
         Where to go on from, and to write to.
+    watch : callable, optional
+        Is told what the games have learned so far, whenever some iterations have been played.
 
     Returns
     -------
@@ -86,6 +89,8 @@ def play(
             records.append(record.numpy())
             standing = Standing(state, min(first + BLOCK, program.steps))
             advance(standing.iterations - first)
+            if watch:
+                watch(_results(program, entries, standing, moment().course))
             if checkpoint and (checkpoint.is_due() or standing.iterations == program.steps):
                 checkpoint.save(moment())
         return _results(program, entries, standing, moment().course)

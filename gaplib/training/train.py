@@ -4,7 +4,7 @@ import math
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from tqdm import tqdm
@@ -37,6 +37,7 @@ def train(
     learning_rate: float = LEARNING_RATE,
     minibatch: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    watch: Callable[[list[Result]], object] | None = None,
 ) -> list[Result]:
     """Play games of a privatizer against an adversary, all together (Algorithm 1 of the paper).
 
@@ -80,6 +81,9 @@ def train(
         A folder, made if it is missing and with nothing else in it. What has been learned is written there every half
         minute. The same call with the same folder, after a kill or Ctrl-C, goes on from there to the same bits; other
         calls may share the folder. Delete it when it has served.
+    watch : callable, optional
+        Is called after every 100 iterations with a list of `Result`: what the games that are played together have
+        learned so far, as `Interrupted` would return it.
 
     Returns
     -------
@@ -117,6 +121,8 @@ def train(
     _checks.flag("as_printed", as_printed)
     if progress is not None:
         _checks.flag("progress", progress)
+    if watch is not None and not callable(watch):
+        raise TypeError(f"watch must be a function of a list of results, got {watch!r} of type {type(watch).__name__}")
     learning_rate = _checks.real("learning_rate", learning_rate, 1e-6, 1)
     if minibatch is not None:
         _checks.integer("minibatch", minibatch, 1, 10**5)
@@ -145,7 +151,7 @@ def train(
                 file = None if folder is None else Checkpoint(folder, program, chunk)
                 stop = None
                 try:
-                    played: Sequence[Result | None] = play(program, chunk, bar.update, file)
+                    played: Sequence[Result | None] = play(program, chunk, bar.update, file, watch)
                 except Interrupted as interrupt:
                     played, stop = interrupt.results, interrupt
                 for i, result in zip(numbers, played, strict=True):

@@ -1,9 +1,11 @@
 "use strict";
 // What is shown, drawn.
 (() => {
-  const numbers = window.gapExplorer;
-  const { transport } = numbers;
-  const root = document.querySelector(".gap-explorer");
+  const { numbers, transport } = window.gapExplorer.mixture;
+  const { box, caption, control, evenly, fixed, heldHandle, line, listen, path, placeHandles, plot, settleInFrame } =
+    window.gapExplorer.drawing;
+  const { text, ticks, whenResized } = window.gapExplorer.drawing;
+  const root = document.querySelector(".gap-mixture");
   const find = (selector) => root.querySelector(selector);
 
   // `step` is that of the slider and of dragging; a typed number may have two decimals.
@@ -135,7 +137,6 @@
   }
 
   const UNTOUCHED = { beta0: 0, beta1: 0, gamma0: 0, gamma1: 0 };
-  const fixed = (x, digits) => (Math.abs(x) < 0.5 * 10 ** -digits ? 0 : x).toFixed(digits).replace("-", "−");
 
   function readout() {
     const before = measured(state, UNTOUCHED);
@@ -213,43 +214,6 @@
 
   const INK = { 0: "y0", 1: "y1" };
   const DASH = { 0: "none", 1: "7 3" };
-  const line = (points) => "M" + points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L");
-  const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
-  const box = (x, y, width, height, style) =>
-    `<rect x="${x}" y="${y}" width="${width}" height="${height}" style="${style}"/>`;
-  const path = (d, style) => `<path d="${d}" style="fill:none;${style}"/>`;
-
-  function ticks(low, high, count) {
-    const rough = (high - low) / count;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
-    const found = [];
-    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
-      found.push(Number((k * step).toPrecision(6)));
-    return found;
-  }
-
-  // An empty plot at the width that there is, so that letters keep their size. `x` and `y` are the ranges.
-  function plot(svg, height, x, y, { left = 8, right = 8, top = 10, bottom = 18 } = {}) {
-    const width = Math.max(svg.parentElement.clientWidth, 200);
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    svg.setAttribute("width", width);
-    svg.setAttribute("height", height);
-    if (!svg.firstElementChild) svg.innerHTML = "<g></g><g></g>"; // the drawing, and the handles over it
-    const inner = [width - left - right, height - top - bottom];
-    return {
-      X: (value) => left + ((value - x[0]) / (x[1] - x[0])) * inner[0],
-      Y: (value) => height - bottom - ((value - y[0]) / (y[1] - y[0])) * inner[1],
-      valueAt: (pixel) => x[0] + ((pixel - left) / inner[0]) * (x[1] - x[0]),
-      show: (drawing) => (svg.firstElementChild.innerHTML = drawing),
-      width,
-      left,
-      right,
-      top,
-      foot: height - bottom,
-    };
-  }
-
   const density = (x, mean, variance) =>
     Math.exp(-((x - mean) ** 2) / variance / 2) / Math.sqrt(2 * Math.PI * variance);
 
@@ -322,7 +286,6 @@
     };
   }
 
-  const evenly = ([from, to], count) => Array.from({ length: count + 1 }, (_, k) => from + ((to - from) * k) / count);
   // Records beyond the plot may be released in it.
   const pairs = (interval, [from, to]) => transport.pairs(interval, [2 * from - to, 2 * to - from], 360);
   const releaseOf = ({ mechanism, intervals }) => (intervals ? ofMoves(intervals) : ofShiftAndNoise(mechanism));
@@ -539,8 +502,6 @@
       .filter(([x, z]) => clip(x, range) === x && clip(z, range) === z)
       .sort((a, b) => a[0] - b[0]);
   }
-
-  const caption = (svg, words) => (svg.parentElement.querySelector("figcaption").textContent = words);
 
   function mark(shape, x, y, r, style) {
     const outline = {
@@ -768,9 +729,7 @@
 
   function render(remark = "") {
     compute();
-    for (const [name, { fields }] of Object.entries(CONTROLS)) {
-      for (const field of fields) if (field !== typing) field.value = state[name];
-    }
+    for (const [name, shown] of Object.entries(controls)) shown.show(state[name]);
     find(`input[value="${state.mechanism}"]`).checked = true;
     find(".readout").innerHTML = readout();
     find(".note").textContent = remark || note();
@@ -786,33 +745,13 @@
 
   // Input
 
-  let typing; // the number field that is being typed in keeps what is typed
+  const controls = {};
 
   function buildControls() {
-    for (const [name, control] of Object.entries(CONTROLS)) {
-      const { label, min, max, step } = control;
-      const box = document.createElement("div");
-      box.className = "control";
-      box.innerHTML =
-        `<label for="gap-${name}">${label}</label>` +
-        `<input type="range" id="gap-${name}" min="${min}" max="${max}" step="${step}">` +
-        `<input type="number" aria-label="${label}, as a number from ${min} to ${max}" ` +
-        `min="${min}" max="${max}" step="${step}">`;
-      const [slider, number] = (control.fields = box.querySelectorAll("input"));
-      slider.addEventListener("input", () => change({ [name]: clamp(name, slider.valueAsNumber) }));
-      number.addEventListener("input", () => {
-        const value = number.valueAsNumber;
-        if (!(min <= value && value <= max)) return; // not yet a number, or not an allowed one
-        typing = number;
-        change({ [name]: clamp(name, value) });
-        typing = undefined;
-      });
-      number.addEventListener("change", () => {
-        const value = number.valueAsNumber;
-        const remark = min <= value && value <= max ? "" : `${label}: a number from ${min} to ${max}.`;
-        change(Number.isFinite(value) ? { [name]: clamp(name, value) } : {}, remark);
-      });
-      find(".controls").append(box);
+    for (const name of Object.keys(CONTROLS)) {
+      controls[name] = control(find(".controls"), `gap-${name}`, CONTROLS[name], (value, remark) =>
+        change(value === undefined ? {} : { [name]: clamp(name, value) }, remark),
+      );
     }
     const reset = document.createElement("button");
     reset.type = "button";
@@ -833,56 +772,18 @@
     find("fieldset").addEventListener("change", (event) => change({ mechanism: event.target.value }));
   }
 
-  // Handles in the plots, for the pointer; the keyboard has the sliders. They stay the same elements while dragged.
   const dragging = {}; // by plot: from pixels to values
-  function placeHandles(svg, handles) {
-    const group = svg.lastElementChild;
-    for (const [name, x, y, ink] of handles) {
-      if (!group.querySelector(`[data-handle="${name}"]`)) {
-        group.insertAdjacentHTML(
-          "beforeend",
-          `<g data-handle="${name}"><circle class="reach" r="16"/><circle class="handle" r="6"/></g>`,
-        );
-      }
-      const handle = group.querySelector(`[data-handle="${name}"]`);
-      handle.setAttribute("transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
-      handle.lastElementChild.style.stroke = `var(--${ink})`;
-    }
-  }
-
-  function listen(svg, pick, drag) {
-    let held; // what is dragged, where that began, and the state then
-    const move = (name, event) => {
-      const box = svg.getBoundingClientRect();
-      // A zoomed plot may be smaller than it was drawn.
-      drag(name, ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width);
-    };
-    svg.addEventListener("pointerdown", (event) => {
-      const name = event.button === 0 ? pick(event.target) : undefined;
-      if (!name) return;
-      event.preventDefault(); // no text is marked
-      svg.setPointerCapture(event.pointerId);
-      held = { name, from: event.clientX, state, moved: false };
+  let taken; // the state when something was taken
+  const held = {
+    begin: () => {
+      taken = state;
       frozen = { ...axes(), longest: dragging.longest };
-    });
-    svg.addEventListener("pointermove", (event) => {
-      if (!held) return;
-      held.moved ||= Math.abs(event.clientX - held.from) > 4; // until then a finger may be about to scroll
-      if (held.moved) move(held.name, event);
-    });
-    for (const end of ["pointerup", "pointercancel"]) {
-      svg.addEventListener(end, () => {
-        if (!held) return;
-        const before = held.state;
-        held = frozen = undefined;
-        change(end === "pointercancel" ? before : {});
-      });
-    }
-    svg.addEventListener("click", (event) => {
-      const name = pick(svg); // where a click anywhere means something
-      if (name) move(name, event);
-    });
-  }
+    },
+    end: (willing) => {
+      frozen = undefined;
+      change(willing ? {} : taken);
+    },
+  };
 
   const toStep = (name, value) => clamp(name, Math.round(value / CONTROLS[name].step) * CONTROLS[name].step);
 
@@ -892,54 +793,30 @@
     buildControls();
     render();
     drawTradeoff(FINE);
-    listen(
-      find("svg.before"),
-      (target) => target.closest("[data-handle]")?.dataset.handle,
-      (held, pixel) => {
+    listen(find("svg.before"), {
+      ...held,
+      pick: heldHandle,
+      drag: (name, pixel) => {
         const x = dragging.before(pixel);
-        const y = Number(held.at(-1));
-        if (held.startsWith("mean")) change({ mu: toStep("mu", y ? x : -x) });
+        const y = Number(name.at(-1));
+        if (name.startsWith("mean")) change({ mu: toStep("mu", y ? x : -x) });
         else change({ [`var${y}`]: toStep(`var${y}`, (x - (y ? state.mu : -state.mu)) ** 2) });
       },
-    );
-    listen(
-      find("svg.tradeoff"),
-      () => "D",
-      (_, pixel) => change({ D: toStep("D", dragging.tradeoff(pixel)) }),
-    );
+    });
+    listen(find("svg.tradeoff"), {
+      ...held,
+      pick: () => "D",
+      drag: (_, pixel) => change({ D: toStep("D", dragging.tradeoff(pixel)) }),
+    });
     window.addEventListener("hashchange", () => {
       if (!isSetting(location.hash.slice(1))) return; // a heading of the page
       change(read(location.hash.slice(1), START));
       root.focus({ preventScroll: true });
       root.scrollIntoView();
     });
-    let width;
-    new ResizeObserver(() => {
-      const present = find("svg.before").parentElement.clientWidth;
-      if (present !== width) render();
-      width = present;
-    }).observe(root);
+    whenResized(root, find("svg.before").parentElement, render);
   }
 
-  // In the frame of a notebook: take its theme, and all the height that is needed.
-  function settleInFrame() {
-    try {
-      const body = window.parent.document.body;
-      const frame = window.frameElement;
-      const adopt = () => {
-        const dark = body.dataset.jpThemeLight
-          ? body.dataset.jpThemeLight === "false"
-          : matchMedia("(prefers-color-scheme: dark)").matches;
-        document.documentElement.dataset.theme = dark ? "dark" : "light";
-      };
-      adopt();
-      new MutationObserver(adopt).observe(body, { attributeFilter: ["data-jp-theme-light"] });
-      new ResizeObserver(() => (frame.style.height = `${root.offsetHeight + 32}px`)).observe(root);
-    } catch {
-      // The frame stands in a foreign page: it keeps its height and its light theme.
-    }
-  }
-
-  if (window.parent !== window) settleInFrame();
+  settleInFrame(root);
   start();
 })();

@@ -2,7 +2,7 @@
 // What is shown, computed: the same formulas as in gaplib, for the limits of the controls. A model is
 // {prior, mu, var0, var1}, a mechanism {beta0, beta1, gamma0, gamma1}; the two normal
 // distributions of its release are {prior, gap, var0, var1}.
-window.gapExplorer = (() => {
+(window.gapExplorer ??= {}).mixture = (() => {
   // The variance of Y
   const varY = (model) => model.prior * (1 - model.prior);
 
@@ -297,7 +297,7 @@ window.gapExplorer = (() => {
     return mechanism(found.reduce((a, b) => (b[0] < a[0] ? b : a))[1]);
   }
 
-  return {
+  const numbers = {
     normal,
     root,
     released,
@@ -315,4 +315,5 @@ window.gapExplorer = (() => {
     saturation,
     optimum,
   };
+  return { numbers };
 })();

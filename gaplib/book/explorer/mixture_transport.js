@@ -3,8 +3,8 @@
 // the two densities, each times its prior, lies an interval in which both have the same mass. There the monotone map
 // pairs the records of one Y with those of the other, and both of a pair are released at their midpoint; nothing else
 // moves. All intervals share the chain cost K, the integral of (partner - x) dx, and 1 / K is the price of distortion.
-window.gapExplorer.transport = (() => {
-  const { normal, root, entropy, priorEntropy } = window.gapExplorer;
+window.gapExplorer.mixture.transport = (() => {
+  const { normal, root, entropy, priorEntropy } = window.gapExplorer.mixture.numbers;
 
   // Beyond so many standard deviations a Gaussian has a mass below the smallest float.
   const REACH = 37;
