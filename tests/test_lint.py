@@ -49,9 +49,12 @@ def test_ruff_finds_mistakes(path):
 
 # Types
 
+# All runs share what mypy has read of NumPy, which takes longest.
+MYPY = "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache"
+
 
 def test_library_tools_and_extensions_have_no_type_error():
-    result = python("-m", "mypy")
+    result = python(*MYPY)
     assert result.returncode == 0, result.stdout
     files = int(re.search(r"in (\d+) source files", result.stdout)[1])
     assert files == sum(len(list((ROOT / folder).rglob("*.py"))) for folder in ("gaplib", "tools", "book/_ext"))
@@ -84,7 +87,7 @@ def test_the_types_that_a_user_sees(tmp_path):
     (tmp_path / "right.py").write_text(PROGRAM)
     (tmp_path / "wrong.py").write_text(PROGRAM + "\n".join(WRONG) + "\n")
     files = ["right.py", "wrong.py"]
-    result = python("-m", "mypy", "--config-file", ROOT / "pyproject.toml", *files, cwd=tmp_path, MYPYPATH=str(ROOT))
+    result = python(*MYPY, *files, cwd=tmp_path, MYPYPATH=str(ROOT))
     errors = re.findall(r"^(\w+)\.py:(\d+): error: .*\[([\w-]+)\]", result.stdout, re.MULTILINE)
     first = PROGRAM.count("\n") + 1
     # A wrong line may be wrong in more than one way.
@@ -97,7 +100,7 @@ def test_the_types_that_a_user_sees(tmp_path):
 
 def test_a_function_without_types_is_refused(tmp_path):
     (tmp_path / "new.py").write_text("def f(x):\n    return x\n")
-    result = python("-m", "mypy", "--config-file", ROOT / "pyproject.toml", "new.py", cwd=tmp_path)
+    result = python(*MYPY, "new.py", cwd=tmp_path)
     assert "[no-untyped-def]" in result.stdout
 
 
