@@ -49,8 +49,8 @@ def test_ruff_finds_mistakes(path):
 
 # Types
 
-# All runs share what mypy has read of NumPy, which takes longest.
-MYPY = "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache"
+READ_BY_MYPY = ROOT / ".mypy_cache"  # all runs share it: to read NumPy takes longest
+MYPY = "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", READ_BY_MYPY
 
 
 def test_library_tools_and_extensions_have_no_type_error():
@@ -178,8 +178,9 @@ def commit(tmp_path):
         assert run("git", "add", path, cwd=tmp_path).returncode == 0
         # A program that would fetch anything finds no way out.
         away = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY"), "http://127.0.0.1:9")
+        caches = {"PRE_COMMIT_HOME": str(tmp_path / "cache"), "MYPY_CACHE_DIR": str(READ_BY_MYPY)}
         arguments = ["run", "--color", "never", "--files", path]
-        return python("-m", "pre_commit", *arguments, cwd=tmp_path, PRE_COMMIT_HOME=str(tmp_path / "cache"), **away)
+        return python("-m", "pre_commit", *arguments, cwd=tmp_path, **caches, **away)
 
     return commit
 
