@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import tempfile
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +38,15 @@ LONGEST_FIRST = (
     "test_gaussian",
     "11_binary_learned",
 )
+
+
+def pytest_configure(config):
+    """Compile each program of the training once in all processes of this run: they find it in a folder, same bits."""
+    if not hasattr(config, "workerinput"):  # the workers of pytest-xdist, and all that they start, inherit it
+        compiled = tempfile.TemporaryDirectory(prefix="gap-compiled-", ignore_cleanup_errors=True)
+        config.add_cleanup(compiled.cleanup)
+        flags = f"--tf_xla_persistent_cache_directory={compiled.name} --tf_xla_persistent_cache_device_types=CPU"
+        os.environ["TF_XLA_FLAGS"] = f"{os.environ.get('TF_XLA_FLAGS', '')} {flags}"
 
 
 def pytest_collection_modifyitems(items):

@@ -696,7 +696,7 @@ ONCE = {
         "such things outside",
     ),
     "loops and ends Python": (
-        both(early("import os\nos._exit(1)"), after_victim("while True:\n    pass")),
+        both(early("import os\nos._exit(1)"), after_victim("import time\nwhile True:\n    time.sleep(1)")),
         "nothing",
         "such things outside",
     ),

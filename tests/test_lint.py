@@ -49,9 +49,12 @@ def test_ruff_finds_mistakes(path):
 
 # Types
 
+READ_BY_MYPY = ROOT / ".mypy_cache"  # all runs share it: to read NumPy takes longest
+MYPY = "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", READ_BY_MYPY
+
 
 def test_library_tools_and_extensions_have_no_type_error():
-    result = python("-m", "mypy")
+    result = python(*MYPY)
     assert result.returncode == 0, result.stdout
     files = int(re.search(r"in (\d+) source files", result.stdout)[1])
     assert files == sum(len(list((ROOT / folder).rglob("*.py"))) for folder in ("gaplib", "tools", "book/_ext"))
@@ -84,7 +87,7 @@ def test_the_types_that_a_user_sees(tmp_path):
     (tmp_path / "right.py").write_text(PROGRAM)
     (tmp_path / "wrong.py").write_text(PROGRAM + "\n".join(WRONG) + "\n")
     files = ["right.py", "wrong.py"]
-    result = python("-m", "mypy", "--config-file", ROOT / "pyproject.toml", *files, cwd=tmp_path, MYPYPATH=str(ROOT))
+    result = python(*MYPY, *files, cwd=tmp_path, MYPYPATH=str(ROOT))
     errors = re.findall(r"^(\w+)\.py:(\d+): error: .*\[([\w-]+)\]", result.stdout, re.MULTILINE)
     first = PROGRAM.count("\n") + 1
     # A wrong line may be wrong in more than one way.
@@ -97,7 +100,7 @@ def test_the_types_that_a_user_sees(tmp_path):
 
 def test_a_function_without_types_is_refused(tmp_path):
     (tmp_path / "new.py").write_text("def f(x):\n    return x\n")
-    result = python("-m", "mypy", "--config-file", ROOT / "pyproject.toml", "new.py", cwd=tmp_path)
+    result = python(*MYPY, "new.py", cwd=tmp_path)
     assert "[no-untyped-def]" in result.stdout
 
 
@@ -175,8 +178,9 @@ def commit(tmp_path):
         assert run("git", "add", path, cwd=tmp_path).returncode == 0
         # A program that would fetch anything finds no way out.
         away = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY"), "http://127.0.0.1:9")
+        caches = {"PRE_COMMIT_HOME": str(tmp_path / "cache"), "MYPY_CACHE_DIR": str(READ_BY_MYPY)}
         arguments = ["run", "--color", "never", "--files", path]
-        return python("-m", "pre_commit", *arguments, cwd=tmp_path, PRE_COMMIT_HOME=str(tmp_path / "cache"), **away)
+        return python("-m", "pre_commit", *arguments, cwd=tmp_path, **caches, **away)
 
     return commit
 

@@ -1,18 +1,18 @@
 """Notebooks under plain papermill: other parameters pass, bad ones stop the run in the cell after them."""
 
 import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
+from papermill import cli
+from project import ROOT
+from warm_kernels import WarmKernels
 
 from gaplib.book import parameters
-
-ROOT = Path(__file__).resolve().parent.parent
-PAPERMILL = Path(sys.executable).with_name("papermill")
 
 pytestmark = pytest.mark.slow
 
@@ -129,16 +129,31 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
 ]
 
 
-def papermill(name, folder, arguments):
-    """Run a notebook from a folder that is not the notebook's, as a user would."""
-    command = [PAPERMILL, "--no-progress-bar", ROOT / "notebooks" / f"{name}.ipynb", "out.ipynb", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    kernels = WarmKernels(tmp_path_factory.mktemp("kernels"))
+    yield kernels
+    kernels.stop()
 
 
-def processor_seconds():
-    """What all finished child processes, and theirs, have used."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+@pytest.fixture
+def papermill(kernels, tmp_path, monkeypatch):
+    """A function that runs a notebook from a folder that is not the notebook's, with papermill's own command."""
+    for name, value in kernels.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+    return lambda name, arguments: CliRunner().invoke(cli.papermill, [*map(str, command(name)), *arguments])
+
+
+def command(name):
+    return "--no-progress-bar", ROOT / "notebooks" / f"{name}.ipynb", "out.ipynb"
+
+
+def executed(folder):
+    """The numbers of the cells of code that ran."""
+    cells = nbformat.read(folder / "out.ipynb", as_version=4).cells
+    return [cell.execution_count for cell in cells if cell.cell_type == "code" and cell.execution_count]
 
 
 def stated_seconds(name):
@@ -147,29 +162,36 @@ def stated_seconds(name):
 
 
 @pytest.mark.parametrize("name, arguments", RUNS, ids=[f"{name} {' '.join(arguments)}" for name, arguments in RUNS])
-def test_other_parameters(name, arguments, tmp_path):
-    before = processor_seconds()
-    run = papermill(name, tmp_path, arguments)
-    assert run.returncode == 0, run.stderr[-3000:]
+def test_other_parameters(name, arguments, papermill, kernels):
+    run = papermill(name, arguments)
+    assert run.exit_code == 0, run.exception
     # Processor time, because the clock on the wall also counts the other tests.
-    assert processor_seconds() - before < stated_seconds(name)
+    imports = kernels.imports["theory"] + (kernels.imports["training"] if name in LEARNED else 0)
+    assert kernels.seconds() + imports < stated_seconds(name)
 
 
 @pytest.mark.parametrize("name, arguments, message", BAD, ids=[f"{case[0]} {' '.join(case[1])}" for case in BAD])
-def test_bad_parameters(name, arguments, message, tmp_path):
-    run = papermill(name, tmp_path, arguments)
-    assert run.returncode != 0
-    assert message in run.stderr
+def test_bad_parameters(name, arguments, message, papermill, tmp_path):
+    run = papermill(name, arguments)
+    assert run.exit_code != 0
+    assert message in str(run.exception)
     # It stopped in the check, before anything slow: only the parameters and the injected cell ran before.
-    executed = nbformat.read(tmp_path / "out.ipynb", as_version=4)
-    counts = [cell.execution_count for cell in executed.cells if cell.cell_type == "code" and cell.execution_count]
-    assert max(counts) == 3
+    assert max(executed(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("arguments, message", [([], ""), *BAD_PARAMETERS[:1]], ids=["good", "bad"])
+def test_the_program_does_what_its_command_does_here(arguments, message, tmp_path):
+    """With a process and a kernel of its own, as a user has."""
+    program = Path(sys.executable).with_name("papermill")
+    run = subprocess.run([program, *command("03_binary_pdd"), *arguments], cwd=tmp_path, capture_output=True, text=True)
+    assert (run.returncode != 0) == bool(message) and message in run.stderr
+    assert (max(executed(tmp_path)) > 3) == (not message)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_help_lists_every_parameter(name):
     path = ROOT / "notebooks" / f"{name}.ipynb"
-    run = subprocess.run([PAPERMILL, "--help-notebook", path], capture_output=True, text=True)
+    said = CliRunner().invoke(cli.papermill, ["--help-notebook", str(path)]).stdout
     for parameter in parameters.declared(nbformat.read(path, as_version=4)).values():
-        said = f"{parameter.name}: {parameter.type} (default {parameter.default})"
-        assert re.search(rf"{re.escape(said)}\s+{re.escape(parameter.meaning)}", run.stdout), said
+        line = f"{parameter.name}: {parameter.type} (default {parameter.default})"
+        assert re.search(rf"{re.escape(line)}\s+{re.escape(parameter.meaning)}", said), line
