@@ -18,8 +18,8 @@ CHAPTERS = [path.stem for path in notebook_tool.committed() if path.stem not in 
 # The guide
 
 
-def test_seven_sessions_cover_the_chapters_in_order():
-    assert [session.number for session in SESSIONS] == [1, 2, 3, 4, 5, 6, 7]
+def test_eight_sessions_cover_the_chapters_in_order():
+    assert [session.number for session in SESSIONS] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [stem for session in SESSIONS for stem in session.chapters] == CHAPTERS
 
 
@@ -28,7 +28,7 @@ def test_minutes_add_up():
     lecture = int(re.search(r"\*\*One lecture\.\*\* (\d+) minutes", GUIDE)[1])
     tables = re.findall(r"^\| minutes \| what \|\n\|.+\|\n((?:\| .+\n)+)", GUIDE, re.MULTILINE)
     sums = [sum(int(line.split("|")[1]) for line in table.splitlines()) for table in tables]
-    assert sums == [promised] * 7 + [lecture]
+    assert sums == [promised] * 8 + [lecture]
 
 
 def test_every_session_says_what_a_student_can_do_afterwards():
@@ -280,7 +280,7 @@ def open_deck(browser):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(1, 8))
+@pytest.mark.parametrize("number", range(1, 9))
 def test_every_slide_fits(open_deck, decks, number):
     tab, problems = open_deck(decks[number - 1])
     total = tab.evaluate("Reveal.getTotalSlides()")

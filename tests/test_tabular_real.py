@@ -10,7 +10,7 @@ from gaplib.mechanisms import AffineGaussian
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.tabular import TablePrivatizer, trade_off
 
-TABLES = ROOT / "book" / "data" / "tables"
+TABLES = ROOT / "gaplib" / "book" / "data" / "tables"
 D = 15.0  # cm^2
 
 
