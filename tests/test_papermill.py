@@ -207,11 +207,6 @@ def test_help_lists_every_parameter(name):
     path = ROOT / "notebooks" / f"{name}.ipynb"
     said = CliRunner().invoke(cli.papermill, ["--help-notebook", str(path)]).stdout
     for parameter in parameters.declared(nbformat.read(path, as_version=4)).values():
-<<<<<<< HEAD
-        line = f"{parameter.name}: {parameter.type} (default {parameter.default})"
-        assert re.search(rf"{re.escape(line)}\s+{re.escape(parameter.meaning)}", said), line
-=======
         default = f'"{parameter.default}"' if parameter.type == "str" else parameter.default
-        said = f"{parameter.name}: {parameter.type} (default {default})"
-        assert re.search(rf"{re.escape(said)}\s+{re.escape(parameter.meaning)}", run.stdout), said
->>>>>>> wt-chap21
+        line = f"{parameter.name}: {parameter.type} (default {default})"
+        assert re.search(rf"{re.escape(line)}\s+{re.escape(parameter.meaning)}", said), line
