@@ -537,9 +537,11 @@
         pick: () => "D",
         drag: (_, pixel) => change({ D: toStep("D", dragging[name](pixel)) }),
       });
-    window.addEventListener("hashchange", () => {
-      if (!isSetting(location.hash.slice(1))) return; // a heading of the page
-      change(read(location.hash.slice(1), START));
+    window.addEventListener("hashchange", ({ newURL }) => {
+      // Not that of `location`, in which the last setting may have been written since.
+      const asked = new URL(newURL).hash.slice(1);
+      if (!isSetting(asked)) return; // a heading of the page
+      change(read(asked, START));
       root.focus({ preventScroll: true });
       root.scrollIntoView();
     });
