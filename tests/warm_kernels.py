@@ -53,7 +53,7 @@ class WarmKernels:
         (spec / "kernel.json").write_text(json.dumps(about))
         self.environment = {"JUPYTER_PATH": str(folder)}
         command = [sys.executable, "-P", __file__, "serve", str(self.address)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         # Processor seconds that the imports took, which no kernel takes again.
         self.imports = json.loads(self.process.stdout.readline())
 
@@ -65,13 +65,14 @@ class WarmKernels:
             return json.loads(server.makefile().read())
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
-        self.process.stdout.close()
+        self.process.communicate()
 
 
 def serve(address):
-    """Start a kernel for each order, one after the other, and answer how long the last one has worked."""
+    """Start a kernel for each order, one after the other, and answer how long the last one has worked.
+
+    It ends with its standard input, which belongs to the tests, whatever becomes of them.
+    """
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel whose server is gone ends
     imports = {}
     for name, modules in (("theory", THEORY), ("training", TRAINING)):
@@ -85,7 +86,7 @@ def serve(address):
         listening.bind(address)
         listening.listen()
         print(json.dumps(imports), flush=True)
-        while True:
+        while sys.stdin not in first_of(listening, sys.stdin):
             connection, _ = listening.accept()
             with connection:
                 line, streams, *_ = socket.recv_fds(connection, 2**20, 3)
@@ -122,14 +123,18 @@ def become_kernel(streams, arguments, folder, environment):
 
 
 def wait(kernel, connection):
-    """Return the exit code and processor seconds of a kernel, which ends with whoever ordered it."""
+    """Return the exit code and processor seconds of a kernel, which ends with who ordered it, and with the tests."""
     ended = os.pidfd_open(kernel)
-    ready, *_ = select.select([ended, connection], [], [])
-    if ended not in ready:
+    if ended not in first_of(ended, connection, sys.stdin):
         os.kill(kernel, signal.SIGKILL)
     os.close(ended)
     _, status, used = os.wait4(kernel, 0)
     return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+
+
+def first_of(*streams):
+    """Wait for the first of the streams that has something to read, or has ended; return all that do."""
+    return select.select(streams, [], [])[0]
 
 
 def start(address, *arguments):
