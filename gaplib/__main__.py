@@ -105,7 +105,8 @@ def add_tables(commands: Any) -> None:
     release.add_argument(
         "--kind", choices=("pdd", "pdi"), help="may it look at the private column? pdi: no (default: pdd)"
     )
-    release.add_argument("--method", choices=("transport", "affine", "gaussian", "laplace"), help="default: transport")
+    methods = ("transport", "neural", "affine", "gaussian", "laplace")
+    release.add_argument("--method", choices=methods, help="neural needs TensorFlow (default: transport)")
     release.add_argument(
         "--scale", choices=("std", "none"), help="none: squares in the columns' own units (default: std)"
     )

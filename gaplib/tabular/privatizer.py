@@ -16,12 +16,14 @@ from gaplib import _checks, _random
 from gaplib.tabular import columns as _columns
 from gaplib.tabular.affine import Affine, affine
 from gaplib.tabular.columns import Column, Records
+from gaplib.tabular.neural import FEWEST_RECORDS as FEWEST_FOR_NETWORKS
+from gaplib.tabular.neural import Neural, neural
 from gaplib.tabular.noise import Noise, epsilons, noise
 from gaplib.tabular.plans import Plan, plan
 from gaplib.tabular.space import Space
 
-METHODS = ("transport", "affine", "gaussian", "laplace")
-Mechanism = Plan | Affine | Noise
+METHODS = ("transport", "neural", "affine", "gaussian", "laplace")
+Mechanism = Plan | Neural | Affine | Noise
 # Records that share a stream of random numbers, so that a table is released alike in one piece and in many.
 _BLOCK = 1 << 16
 
@@ -38,6 +40,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
     method                    kind             public columns                                   private values
     ========================= ================ ================================================ ================
     "transport"               "pdd" or "pdi"   any number, numeric and categorical, mixed       2 to 20
+    "neural"                  "pdd" or "pdi"   any number, numeric                              2
     "affine"                  "pdd" or "pdi"   one, numeric                                     2
     "gaussian", "laplace"     either: noise    any number, numeric and categorical, mixed       2 to 20
                               never looks at Y
@@ -60,8 +63,10 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         The columns to release; None takes all but the private one.
     kind : {"pdd", "pdi"}
         Whether the mechanism may look at the private column of the record that it releases.
-    method : {"transport", "affine", "gaussian", "laplace"}
-        See the table; "transport" is the optimum of the sample over all mechanisms.
+    method : {"transport", "neural", "affine", "gaussian", "laplace"}
+        See the table; "transport" is the optimum of the sample over all mechanisms, "neural" a network that learns in
+        the game of the paper (`gaplib.training`): it takes TensorFlow, seconds, and thousands of records rather than
+        hundreds.
     scale : {"std", "none"}
         Squared changes are counted in units of each column's standard deviation, or as they are.
     random_state : int >= 0, None, or numpy.random.RandomState
@@ -117,6 +122,8 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         ------
         TypeError, ValueError
             If a parameter or the table is not as described.
+        ImportError
+            If the method is "neural", and TensorFlow is not installed.
         """
         D = _checks.real("budget", self.budget, 0, _checks.LARGEST_NUMBER)
         _checks.choice("kind", self.kind, ("pdd", "pdi"))
@@ -133,7 +140,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
             )
         values = _columns.private_levels(frame[private])
         found = [_columns.public_column(frame[name], self.scale) for name in names]
-        _check_method(self.method, found, values)
+        _check_method(self.method, found, values, len(frame))
         labels = _columns.level_codes(frame[private], values)
         records = _columns.records(frame, found)
         self.mechanism_ = self._mechanism(found, records, labels, len(values), D, seed)
@@ -268,6 +275,8 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         if self.method == "transport":
             random = _random.generator(seed, "TablePrivatizer.fit")
             return plan(Space.of(found), records, labels, values, self.kind, D, random)
+        if self.method == "neural":
+            return neural(Space.of(found), records, labels, self.kind, D, seed)
         if self.method == "affine":
             return affine(records.numbers[:, 0], labels, self.kind, D * found[0].unit ** 2 / (1 - found[0].missing))
         return noise(found, self.method, D)
@@ -288,16 +297,25 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         return labels
 
 
-def _check_method(method: str, found: list[Column], values: tuple) -> None:
-    if method != "affine":
+def _check_method(method: str, found: list[Column], values: tuple, n: int) -> None:
+    if method not in ("affine", "neural"):
         return
-    if len(found) > 1 or not found[0].is_number:
+    one = method == "affine"
+    if (one and len(found) > 1) or not all(column.is_number for column in found):
+        shown = [column.name for column in found if one or not column.is_number]
         raise ValueError(
-            f"the method 'affine' takes one public column of numbers, got {[column.name for column in found]}; "
+            f"the method {method!r} takes {'one public column' if one else 'public columns'} of numbers, got {shown}; "
             "'transport' takes any"
         )
     if len(values) > 2:
-        raise ValueError(f"the method 'affine' takes a private column of two values, got {len(values)}")
+        raise ValueError(
+            f"the method {method!r} takes a private column of two values, got {len(values)}; 'transport' takes more"
+        )
+    if method == "neural" and n < FEWEST_FOR_NETWORKS:
+        raise ValueError(
+            f"the method 'neural' takes {FEWEST_FOR_NETWORKS} records or more, got {n}: its players learn fewer by "
+            "heart; 'transport' takes any number"
+        )
 
 
 def _seed(random_state: Any) -> int:
