@@ -28,8 +28,9 @@ _FORMAT, _VERSION, _TYPE = "gaplib mechanism", 1, "TablePrivatizer"
 def save(privatizer: TablePrivatizer, path: str | os.PathLike[str]) -> None:
     """Write a fitted privatizer into a file without code, or replace the file, in the format of learned mechanisms.
 
-    The file holds means of groups of records, in small tables records themselves, so it is as secret as the table. It
-    does not hold the seed: `load` takes a new one.
+    Of "transport" the file holds means of groups of records, in small tables records themselves, and of "neural" a
+    network that may have learned some by heart: it is as secret as the table. Of the other methods it holds statistics
+    of columns and no record. It does not hold the seed: `load` takes a new one.
 
     Parameters
     ----------
