@@ -158,8 +158,9 @@ def plan(
                 spent += fit(np.flatnonzero(fold != number), aim, trying).cost(records.take(rows), labels[rows])
             return D / max(spent / n, D)
 
-        aim = D * share_of(D)
-        share = share_of(aim)  # the cost is not quite proportional to what it aims at
+        if values == 2:  # to aim lower hides more than to move less often, and takes as long again
+            aim = D * share_of(D)
+        share = share_of(aim)
     return _build(fit(slice(None), aim, random).reduced(share))
 
 
