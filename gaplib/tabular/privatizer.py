@@ -46,7 +46,9 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
                               never looks at Y
     ========================= ================ ================================================ ================
 
-    Values may be missing in public columns. That a value is missing is hidden by "transport" only.
+    Values may be missing in public columns. That a value is missing is hidden by "transport" only. A network takes the
+    column's mean for it, and leaves a part of the budget. It sees columns in one common unit: if they differ much in
+    theirs, it needs ``scale="std"``.
 
     After the fit, `private_values_` are the values of the private column, `n_records_` is the number of records fitted,
     and `epsilon_` says for noise, by column, for which epsilon of local differential privacy it would stand if the
@@ -58,7 +60,9 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         Name or number of the private column, which is in the table and never in the release.
     budget : float in [0, 1e50]
         The largest mean cost of a change: the sum over numeric columns of the squared change, plus the number of
-        categories that change, and of values that go missing or come back.
+        categories that change, and of values that go missing or come back. On the fitted records it is kept (by
+        "neural" to half a percent); what new ones cost beyond that, "transport" estimates by cross-validation where
+        records are few, and saves.
     public : sequence of str or int, or None
         The columns to release; None takes all but the private one.
     kind : {"pdd", "pdi"}
