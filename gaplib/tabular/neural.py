@@ -56,7 +56,7 @@ class Neural:
             below = np.cumsum(probability, axis=1)
             chosen = (uniform[rows] >= below).sum(axis=1)
             moved = np.flatnonzero(chosen < below.shape[1])
-            step = (points[moved, chosen[moved]] - z[moved]).reshape(len(moved), -1) * self.units
+            step = (points[moved, chosen[moved]] - z[moved]).reshape(-1, len(self.columns)) * self.units
             at = np.ix_(rows[moved], self.columns)
             numbers[at] = records.numbers[at] + step
         return Records(numbers, records.codes)
@@ -73,9 +73,7 @@ def neural(space: Space, records: Records, labels: np.ndarray, kind: str, D: flo
         If training fails.
     """
     known = ~np.isnan(records.numbers)
-    columns = np.flatnonzero(
-        [len(np.unique(x[there])) > 1 for x, there in zip(records.numbers.T, known.T, strict=True)]
-    )
+    columns = np.flatnonzero(np.nanmax(records.numbers, axis=0) > np.nanmin(records.numbers, axis=0))
     used = known[:, columns].any(axis=1)
     z = np.where(known, (records.numbers - space.centers) / space.units, 0.0)[np.ix_(used, columns)]
     variance = float((z**2).sum() / max(len(z), 1))
