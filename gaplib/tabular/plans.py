@@ -139,7 +139,7 @@ def plan(
     Its mean cost is at most D on these records and, as far as cross-validation sees it, on new ones.
     """
 
-    def fit(rows: np.ndarray | slice, D: float, random: np.random.Generator) -> _Fitted:
+    def fit(rows: np.ndarray, D: float, random: np.random.Generator) -> _Fitted:
         return _fitted(space, records.take(rows), labels[rows], values, kind, D, random)
 
     n, aim, share = len(labels), D, 1.0
@@ -161,7 +161,7 @@ def plan(
         if values == 2:  # to aim lower hides more than to move less often, and takes as long again
             aim = D * share_of(D)
         share = share_of(aim)
-    return _build(fit(slice(None), aim, random).reduced(share))
+    return _build(fit(np.arange(n), aim, random).reduced(share))
 
 
 def _fitted(
