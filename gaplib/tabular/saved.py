@@ -21,7 +21,6 @@ from gaplib.tabular.plans import Plan
 from gaplib.tabular.privatizer import METHODS, Mechanism, TablePrivatizer
 from gaplib.tabular.space import Space
 
-_OF_NEURAL = ("columns", "centers", "units")
 _FORMAT, _VERSION, _TYPE = "gaplib mechanism", 1, "TablePrivatizer"
 
 
@@ -122,7 +121,7 @@ def _arrays(mechanism: Mechanism) -> dict[str, np.ndarray]:
     if isinstance(mechanism, Noise):
         return {"deviations": mechanism.deviations, "flips": mechanism.flips, "sizes": mechanism.sizes}
     if isinstance(mechanism, Neural):
-        own = {name: getattr(mechanism, name) for name in _OF_NEURAL}
+        own = {"columns": mechanism.columns, "centers": mechanism.centers, "units": mechanism.units}
         return own | {f"network_{name}": array for name, array in mechanism.network._arrays().items()}
     arrays = {"groups": mechanism.groups, "first": mechanism.first, "until": mechanism.until}
     for name, part in (("cells", mechanism.cells), ("targets", mechanism.targets)):
@@ -150,7 +149,8 @@ def _mechanism(method: str, columns: list[Column], arrays: dict[str, np.ndarray]
 
 def _neural(columns: list[Column], arrays: dict[str, np.ndarray]) -> Neural:
     parts = {name.removeprefix("network_"): array for name, array in arrays.items() if name.startswith("network_")}
-    mechanism = Neural(*(arrays[name] for name in _OF_NEURAL), NetworkMechanism._of_arrays(parts))
+    network = NetworkMechanism._of_arrays(parts)
+    mechanism = Neural(arrays["columns"], arrays["centers"], arrays["units"], network)
     moved, d = mechanism.columns, mechanism.network.center.size
     right = moved.shape == mechanism.centers.shape == mechanism.units.shape == (d,)
     if not right or len(set(moved)) < d or moved.min() < 0 or moved.max() >= len(columns):
