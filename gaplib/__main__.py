@@ -95,17 +95,18 @@ def add_tables(commands: Any) -> None:
     release.add_argument("table", help="the table, .csv or .parquet")
     release.add_argument("--private", metavar="COLUMN", help="the column to hide; it is never released")
     release.add_argument(
-        "--public", metavar="COLUMNS", help="the columns to release, with commas (default: all others)"
+        "--public", metavar="COLUMNS", help='the columns to release, a,"b, c" for example (default: all others)'
     )
     release.add_argument("--budget", type=float, metavar="D", help="largest mean change, in units of variances")
     release.add_argument("--out", required=True, metavar="FILE", help="the release, .csv or .parquet")
     release.add_argument("--report", metavar="FILE", help="an audit as an HTML page")
-    release.add_argument("--save", metavar="FILE", help="keep the mechanism, .npz; it is as secret as the table")
+    release.add_argument("--save", metavar="FILE", help="keep the mechanism, .npz; it says how secret it is")
     release.add_argument("--mechanism", metavar="FILE", help="use a mechanism that was kept, on new records")
     release.add_argument(
         "--kind", choices=("pdd", "pdi"), help="may it look at the private column? pdi: no (default: pdd)"
     )
-    release.add_argument("--method", choices=("transport", "affine", "gaussian", "laplace"), help="default: transport")
+    methods = ("transport", "neural", "affine", "gaussian", "laplace")
+    release.add_argument("--method", choices=methods, help="neural needs TensorFlow (default: transport)")
     release.add_argument(
         "--scale", choices=("std", "none"), help="none: squares in the columns' own units (default: std)"
     )

@@ -42,14 +42,16 @@ def whole_file(path: str | os.PathLike[str], force: bool = False) -> Iterator[Bi
         descriptor = _nameless(target.parent)
         if descriptor is None:
             stack.callback(part.unlink, missing_ok=True)
-            descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+            with _blaming(target):
+                descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
             named = True
         else:
             named = False
         file = stack.enter_context(os.fdopen(descriptor, "w+b"))
         yield file
-        file.flush()
-        os.fsync(file.fileno())
+        with _blaming(target):
+            file.flush()
+            os.fsync(file.fileno())
         source = str(part) if named else f"/proc/self/fd/{file.fileno()}"
         if not force:
             _link(source, target, file.fileno())  # fails if the name has been taken meanwhile
@@ -57,7 +59,8 @@ def whole_file(path: str | os.PathLike[str], force: bool = False) -> Iterator[Bi
         if not named:
             stack.callback(part.unlink, missing_ok=True)
             _link(source, part, file.fileno())
-        os.replace(part, target)
+        with _blaming(target):
+            os.replace(part, target)
 
 
 def check_free(path: str | os.PathLike[str], force: bool) -> None:
@@ -84,6 +87,15 @@ def check_free(path: str | os.PathLike[str], force: bool) -> None:
         raise FileExistsError(f"{str(target)!r} exists; --force, or force=True, replaces it")
 
 
+@contextlib.contextmanager
+def _blaming(target: Path) -> Iterator[None]:
+    """Name the file that was asked for in an error, not the one that was to become it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
+
+
 def _nameless(folder: Path) -> int | None:
     """Return a descriptor of a file without a name, or None where there are none."""
     try:
@@ -95,7 +107,8 @@ def _nameless(folder: Path) -> int | None:
 
 def _link(source: str, target: Path, descriptor: int) -> None:
     try:
-        # With any descriptor, which an absolute path ignores, Python calls linkat, which follows /proc/self/fd.
-        os.link(source, target, src_dir_fd=descriptor, follow_symlinks=True)
+        with _blaming(target):
+            # With any descriptor, which an absolute path ignores, Python calls linkat, which follows /proc/self/fd.
+            os.link(source, target, src_dir_fd=descriptor, follow_symlinks=True)
     except FileExistsError:
         raise FileExistsError(f"{str(target)!r} exists; --force, or force=True, replaces it") from None

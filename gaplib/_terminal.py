@@ -1,5 +1,6 @@
 """What commands print: no control characters of others reach a terminal, and a reader that has gone stops nothing."""
 
+import contextlib
 import os
 import sys
 
@@ -15,8 +16,9 @@ def tell(text: object) -> None:
 
 
 def warn(text: object) -> None:
-    """Print a line to where messages go."""
-    print(text, file=sys.stderr, flush=True)
+    """Print a line to where messages go; nothing if nobody reads any more."""
+    with contextlib.suppress(BrokenPipeError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def printable(text: str) -> str:

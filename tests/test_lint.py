@@ -122,6 +122,7 @@ VIOLATIONS = {
     "training": ("training/adversaries.py", "from gaplib.training import engine"),
     "mechanisms": ("mechanisms/finite.py", "from gaplib.mechanisms import affine"),
     "tabular": ("tabular/columns.py", "from gaplib.tabular import command"),
+    "learned": ("tabular/plans.py", "def late():\n    from gaplib.training import train"),
     "tables": ("leakage.py", "def late():\n    import pandas"),
     "circles": ("training/samples.py", "from gaplib.training import train"),
     "tensorflow": ("gaussian.py", "def late():\n    import tensorflow"),

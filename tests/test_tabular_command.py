@@ -1,6 +1,7 @@
 """The commands `release` and `audit`: whole files or none, constant memory, every malformed table refused in words."""
 
 import contextlib
+import datetime
 import os
 import random
 import re
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -41,12 +43,12 @@ RELEASE = ["release", "table.csv", "--private", "sex", "--budget", "0.3", "--out
 
 
 def refused(capsys, words, match):
-    before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
+    before = {name: os.lstat(name).st_mtime_ns for name in os.listdir()}
     assert main([str(word) for word in words]) == 2
     said = capsys.readouterr()
     error = said.err.strip().splitlines()[-1]
     assert error.startswith("error: ") and re.search(match, error), error
-    assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before  # nothing is written, or changed
+    assert {name: os.lstat(name).st_mtime_ns for name in os.listdir()} == before  # nothing is written, or changed
 
 
 def test_release_report_mechanism_and_audit(folder, capsys):
@@ -77,6 +79,28 @@ def test_a_kept_mechanism_says_what_it_needs_and_takes_no_settings(folder, capsy
     refused(capsys, words, "looks at the private column, got none of the name 'sex'")
     for option, value in (("--kind", "pdi"), ("--method", "laplace"), ("--scale", "none")):
         refused(capsys, [*words, option, value], f"{option} cannot be given with it")
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [("transport", "as secret as the table"), ("laplace", "holds no record"), ("affine", "holds no record")],
+)
+def test_it_is_said_how_secret_a_kept_mechanism_is(folder, capsys, method, words):
+    assert main([*RELEASE, "--public", "height", "--method", method, "--save", "m.npz"]) == 0
+    said = capsys.readouterr().out
+    assert words in said and ("few records" in said) == (method == "transport")
+
+
+def test_names_with_commas_and_quotation_marks(folder, capsys):
+    names = {"height": "height, cm", "city": 'the "city"'}
+    people().rename(columns=names).to_csv("table.csv", index=False)
+    assert main([*RELEASE, "--public", '"height, cm", "the ""city"""']) == 0
+    assert list(pd.read_csv("released.csv").columns) == list(names.values())
+    for given, words in (
+        ("height, cm", "a name with a comma stands in"),
+        ('"height', "names with commas between them"),
+    ):
+        refused(capsys, [*RELEASE[:-1], "o.csv", "--public", given], words)
 
 
 def test_a_record_that_makes_the_unit_is_told(folder, capsys):
@@ -233,6 +257,114 @@ def test_malformed_tables_are_refused_in_words(name, folder, capsys, monkeypatch
     content, words = MALFORMED[name]
     (folder / "table.csv").write_bytes(csv(content))
     refused(capsys, RELEASE, words)
+
+
+PLAIN = rows(lambda i: f"{sex(i)},{150 + i * 7 % 31}.5,{'TRUE' if i % 3 else 'FALSE'}", "sex,height,smoker")
+# As other programs write the same table; the number of released columns.
+ODD = {
+    "a byte order mark": (b"\xef\xbb\xbf" + PLAIN.encode(), 2),
+    "ends of lines of Windows": (PLAIN.replace("\n", "\r\n").encode(), 2),
+    "ends of lines of old Macs": (PLAIN.replace("\n", "\r").encode(), 2),
+    "no end of the last line": (PLAIN.rstrip("\n").encode(), 2),
+    "empty lines": (PLAIN.replace("\n", "\n\n").encode(), 2),
+    "marks around everything": (re.sub(r"[^,\n]+", r'"\g<0>"', PLAIN).encode(), 2),
+    "names of other scripts": (PLAIN.replace("height", "身長").replace("smoker", "\U0001f6ac").encode(), 2),
+    "classes among numbers": (rows(lambda i: f"{sex(i)},{('1', '2', '3+')[i % 3]}").encode(), 1),
+    "tiny numbers": (rows(lambda i: f"{sex(i)},{i * 7 % 31}e-300").encode(), 1),
+    "large numbers": (rows(lambda i: f"{sex(i)},{i * 7 % 31}.5e20").encode(), 1),
+    "one far away": (rows(many).encode() + b"m,100000\n", 1),
+    "a column like the private one": (rows(lambda i: f"{sex(i)},{sex(i)}").encode(), 1),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_tables_are_released(name, folder):
+    content, columns = ODD[name]
+    (folder / "table.csv").write_bytes(content)
+    assert main(RELEASE) == 0
+    released = pd.read_csv("released.csv")
+    assert released.shape[0] in (40, 41) and released.shape[1] == columns and released.notna().all().all()
+
+
+def test_types_of_parquet(folder, capsys):
+    table = people()
+    nullable = pd.array(np.arange(N) % 9, dtype="Int64")
+    nullable[::7] = pd.NA
+    right = {
+        "category": pd.Categorical(table["city"]),
+        "nullable": nullable,
+        "boolean": pd.array(np.arange(N) % 3 == 0, dtype="boolean"),
+        "decimal": [Decimal(i * 7 % 31) / 4 for i in range(N)],
+        "half": (np.arange(N) % 11).astype("float16"),
+        "large": 2**62 + np.arange(N) % 9 * 1000,
+    }
+    table.assign(**right).to_parquet("table.parquet")
+    words = ["release", "table.parquet", *RELEASE[2:-1]]
+    for out, read in (("r.parquet", pd.read_parquet), ("r.csv", pd.read_csv)):
+        assert main([*words, out, "--method", "gaussian"]) == 0  # which is quick
+        released = read(out)
+        assert list(released.columns) == ["height", "city", *right] and len(released) == N
+        assert (released["nullable"].isna().mean() > 0) and set(released["category"]) <= {"a", "b"}
+    wrong = {
+        "lists": ([[1]] * N, "numbers or text"),
+        "bytes": ([b"a", b"b"] * (N // 2), "numbers or text"),
+        "days": ([datetime.date(2020, 1, 1)] * N, "dates"),
+        "times": ([datetime.time(12)] * N, "dates"),
+        "nothing": ([None] * N, "missing"),
+    }
+    for column, match in wrong.values():
+        table.assign(column=column).to_parquet("table.parquet")
+        refused(capsys, [*words, "o.csv"], match)
+    for empty in (table[:0], table[:1], table[[]]):
+        empty.to_parquet("table.parquet")
+        refused(capsys, [*words, "o.csv"], "no records|at least 10|no column")
+
+
+def test_paths_of_all_kinds(folder, capsys):
+    os.symlink("elsewhere.csv", "dangling.csv")
+    os.symlink("table.csv", "linked.csv")
+    os.mkfifo("pipe.csv")
+    os.mkdir("folder.csv")
+    for out, match in (
+        ("dangling.csv", "is no file"),
+        ("linked.csv", "different files"),
+        ("pipe.csv", "is no file"),
+        ("folder.csv", "is no file"),
+        ("o" * 300 + ".csv", "too long"),
+        ("o\0.csv", "null"),
+        ("", "no file"),
+    ):
+        refused(capsys, [*RELEASE[:-1], out, "--force"], match)
+    for table in ("pipe.csv", "folder.csv", "dangling.csv"):
+        refused(capsys, ["release", table, *RELEASE[2:]], "no file")
+    for mechanism in (".", "pipe.csv", "none.npz"):
+        refused(capsys, ["release", "table.csv", "--mechanism", mechanism, "--out", "o.csv"], "path must be|No such")
+    assert main(["release", "linked.csv", *RELEASE[2:]]) == 0
+    assert (folder / "table.csv").read_text() == people().to_csv(index=False)
+
+
+def test_a_folder_that_takes_no_file_is_named_as_it_was_asked_for(folder, capsys):
+    if not os.path.isdir("/proc/self"):
+        pytest.skip("there is no folder here that takes no file, not even from root")
+    refused(capsys, [*RELEASE[:-1], "/proc/released.csv"], "^error: /proc/released.csv: ")
+    refused(capsys, [*RELEASE, "--report", "/proc/report.html"], "^error: /proc/report.html: ")
+    assert main([*RELEASE, "--save", "/proc/m.npz"]) == 2
+    assert capsys.readouterr().err.startswith("error: /proc/m.npz: ")
+
+
+@pytest.mark.parametrize("budget", ["nan", "inf", "-inf", "-1", "1e51"])
+def test_budgets_that_are_none(folder, capsys, budget):
+    refused(capsys, [*RELEASE[:4], f"--budget={budget}", *RELEASE[6:]], "budget must be")
+
+
+def test_nobody_reads_what_is_said(folder):
+    """Readers of messages and of results have gone: the release is made."""
+    people().assign(height=[1e9, *people()["height"][1:]]).to_csv("table.csv", index=False)  # which is warned about
+    read, write = os.pipe()
+    os.close(read)
+    assert command(*RELEASE, stdout=write, stderr=write).wait() == 0
+    os.close(write)
+    assert len(pd.read_csv("released.csv")) == N
 
 
 def test_malformed_parquet(folder, capsys):

@@ -79,6 +79,10 @@ def test_the_command_runs_where_nothing_else_is_installed(wheel, tmp_path):
         interpreter, "-m", "gaplib", "audit", "table.csv", "released.csv", "--private", "sex", cwd=tmp_path, **clean
     )
     assert audited.returncode == 0 and "gradient boosting" in audited.stdout
-    # What the book needs is asked for in words.
+    # What a network and what the book needs is asked for in words.
+    words = ["release", "table.csv", "--private", "sex", "--budget", "0.3", "--method", "neural", "--out", "n.csv"]
+    learned = run(interpreter, "-m", "gaplib", *words, cwd=tmp_path, **clean)
+    assert learned.returncode == 2 and learned.stdout.strip().endswith("`pip install gaplib[training,tabular]`")
+    assert "Traceback" not in learned.stdout and not (tmp_path / "n.csv").exists()
     swept = run(interpreter, "-m", "gaplib", "sweep", "03_binary_pdd", cwd=tmp_path, **clean)
     assert swept.returncode != 0 and "gaplib[book]" in swept.stdout and "Traceback" not in swept.stdout

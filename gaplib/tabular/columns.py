@@ -20,6 +20,7 @@ MOST_LEVELS = 50
 # A private column with more values than this is a number, or an identifier.
 MOST_PRIVATE_VALUES = 20
 FEWEST_RECORDS = 10
+_LIKE_CARDS = 1e9  # whole numbers from here to the last that floats tell apart are numbers of cards, phones or seconds
 _LARGEST = 1e25  # squares of differences of such numbers are still floats
 
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d{1,2}:\d\d.*)?\s*")
@@ -35,7 +36,7 @@ class Column:
 
     `levels` are the values of a category, None among them where values were missing, and None for a number. `unit` is
     the length in which a change of a number is measured, `center` its mean, `span` its range, `missing` the share of
-    records without one.
+    records without one, `step` that of the grid that its values lie on, or 0.
     """
 
     name: Any
@@ -44,6 +45,7 @@ class Column:
     center: float = 0.0
     span: float = 0.0
     missing: float = 0.0
+    step: float = 0.0
 
     @property
     def is_number(self) -> bool:
@@ -293,9 +295,19 @@ def _refuse_dates(series: pd.Series, what: str) -> None:
 
 
 def _refuse_counters(series: pd.Series, values: np.ndarray, what: str) -> None:
-    """Refuse whole numbers of which no two are equal and that count the records, or are called an identifier."""
-    n = len(values)
-    if n < FEWEST_RECORDS or not (values == np.round(values)).all() or len(np.unique(values)) < n:
+    """Refuse whole numbers of which no two are equal and that count the records, or are called an identifier.
+
+    Long ones are refused also where some are equal.
+    """
+    n, different = len(values), len(np.unique(values))
+    if n < FEWEST_RECORDS or not (values == np.round(values)).all():
+        return
+    if different > n / 2 and values.min() >= _LIKE_CARDS and values.max() < 2.0**53:
+        raise ValueError(
+            f"{what} looks like an identifier or a time, whole numbers of ten digits and more: leave it out, or make "
+            "the time a number such as an age"
+        )
+    if different < n:
         return
     steps = np.diff(values)
     if np.ptp(values) == n - 1 or (steps > 0).all() or (steps < 0).all() or _CALLED_ID.search(str(series.name)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import os
 import secrets
 import sys
@@ -20,6 +21,8 @@ from gaplib._terminal import printable, tell, warn
 from gaplib.tabular.auditing import Audit, audit
 from gaplib.tabular.columns import one_makes_the_variance, unlike_fitted
 from gaplib.tabular.mapping import trade_off
+from gaplib.tabular.neural import Neural
+from gaplib.tabular.plans import Plan
 from gaplib.tabular.privatizer import TablePrivatizer
 from gaplib.tabular.saved import load, save
 from gaplib.tabular.tables import Table, format_of, writer
@@ -57,7 +60,7 @@ def _told(do: Callable[[argparse.Namespace], None], options: argparse.Namespace)
 
 def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}"
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     return str(error)
 
 
@@ -82,8 +85,17 @@ def _release(options: argparse.Namespace) -> None:
     if options.save is not None:
         check_free(options.save, options.force)  # it may have come to exist meanwhile
         save(privatizer, options.save)
-        tell(f"{options.save}: the mechanism. It is as secret as the table: it holds means of few records.")
+        tell(f"{options.save}: the mechanism. {_secret(privatizer)}")
     tell(f"{options.out}: {count} records, {len(privatizer.columns_)} columns; the private column is not in it.")
+
+
+def _secret(privatizer: TablePrivatizer) -> str:
+    """Return what a kept mechanism tells about the table."""
+    if isinstance(privatizer.mechanism_, Plan):
+        return "It is as secret as the table: it holds means of few records."
+    if isinstance(privatizer.mechanism_, Neural):
+        return "It is as secret as the table: its network may have learned records by heart."
+    return "It holds no record, but of each column its mean, deviation and range, or all of its categories."
 
 
 def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer, pd.DataFrame]:
@@ -103,13 +115,17 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
         return privatizer, _sample(table, [name for name in names if name in table.names], 0)[0]
     if options.private is None or options.budget is None:
         raise ValueError("--private and --budget are needed, or --mechanism")
-    public = options.public.split(",") if options.public else [n for n in table.names if n != options.private]
+    public = _names(options.public) if options.public else [n for n in table.names if n != options.private]
     if len(set(public)) < len(public):
         raise ValueError(f"--public must name each column once, got {options.public}")
     missing = [name for name in (options.private, *public) if name not in table.names]
     if missing:
         shown = ", ".join(repr(name) for name in table.names[:10])
-        hint = "; is it separated by something else than commas?" if len(table.names) == 1 else ""
+        hint = ""
+        if len(table.names) == 1:
+            hint = "; is it separated by something else than commas?"
+        elif options.public and any("," in name for name in table.names):
+            hint = "; for --public, a name with a comma stands in double quotation marks"
         raise ValueError(f"{table.path} has no column {missing[0]!r}, but {shown}{hint}")
     seed = _seed(options)
     settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
@@ -125,6 +141,17 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
                 )
             )
     return privatizer, sample
+
+
+def _names(text: str) -> list[str]:
+    """Return names with commas between them, as a record of CSV: one that has a comma is in quotation marks."""
+    try:
+        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise ValueError(
+            f"--public must be names with commas between them, in quotation marks if need be, got {text}"
+        ) from None
+    return names
 
 
 def _check_columns(privatizer: TablePrivatizer, table: Table) -> None:

@@ -25,6 +25,7 @@ tables look like, and guesses its private value. <b>For which secret:</b> the co
 <p><b>Not promised:</b> differential privacy; anything for a second release of the same people, for another secret, or
 for records from another distribution. An attacker better than those below may guess more. What was measured rests on
 $attacked records, what attackers knew on $learned; intervals say how far that goes, each for its own number.</p>
+<div class="wide" tabindex="0" role="region" aria-label="Two kinds of promise">
 <table><caption>Two kinds of promise</caption>
 <thead><tr><th></th><th>this release</th><th>differential privacy</th></tr></thead>
 <tbody>
@@ -33,7 +34,7 @@ $attacked records, what attackers knew on $learned; intervals say how far that g
 <tr><th>holds</th><td>on average, for this distribution</td><td>always, for each person</td></tr>
 <tr><th>is measured by</th><td>how often the private value is guessed</td><td>epsilon (and delta)</td></tr>
 <tr><th>a second release</th><td>needs a new audit of both together</td><td>adds to epsilon</td></tr>
-</tbody></table>"""
+</tbody></table></div>"""
 
 _PAGE = Template("""\
 <!DOCTYPE html>
@@ -41,10 +42,12 @@ _PAGE = Template("""\
 <title>Audit of a release: $title</title>
 <style>
 body{font:1rem/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
-table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}caption{text-align:left;font-weight:600}
+.wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse}
+caption{text-align:left;font-weight:600;position:sticky;left:0;max-width:calc(100vw - 2rem)}
 th,td{padding:.2rem .7rem;border-bottom:1px solid #ccc;text-align:left}td.n{text-align:right}
-svg{max-width:100%;height:auto;background:#fff}
+h1{overflow-wrap:anywhere}svg{max-width:100%;height:auto;background:#fff}
 @media(max-width:40rem){svg{font-size:17px}}
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#555}}
 </style></head><body>
 <h1>Audit of a release: the private column $title</h1>
 <h2>What is promised</h2>
@@ -75,7 +78,8 @@ def page(audit: Audit, others: Sequence[tuple[str, Audit]]) -> str:
         attacks=_attacks(audit),
         map=_map([("this release", audit), *others]),
         risks=_histogram(audit.risk),
-        distortion=_table(audit.distortion, "By column; the square in its own unit, and as a share of its variance"),
+        distortion=_cost(audit.cost)
+        + _table(audit.distortion, "By column; the square in its own unit, and as a share of its variance"),
         use=_table(audit.use, "Statistics before and after"),
     )
 
@@ -87,6 +91,14 @@ def _summary(audit: Audit) -> str:
         f"The best of four attackers guesses {audit.attack:.3f} of the private values from the release and "
         f"{audit.control:.3f} from the original; without any column, by the most frequent value, it would be "
         f"{audit.baseline[0]:.3f}."
+    )
+
+
+def _cost(cost: float) -> str:
+    shown = "was not computed" if math.isnan(cost) else f"is {_number(cost)}"
+    return (
+        f"<p>The mean cost of a record's change {shown}: squares in units of each column's standard deviation, and one "
+        "for each category that changes and each value that goes missing or comes back.</p>\n"
     )
 
 
@@ -107,7 +119,8 @@ def _table(frame: pd.DataFrame, caption: str) -> str:
         shown = "".join(f'<td class="n">{html.escape(_cell(cell))}</td>' for cell in cells)
         lines.append(f"<tr><th>{html.escape(str(name))}</th>{shown}</tr>")
     body = "\n".join(lines)
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{caption}">{table}</div>'
 
 
 def _cell(cell: object) -> str:
@@ -117,7 +130,8 @@ def _cell(cell: object) -> str:
 def _number(value: float) -> str:
     if math.isnan(value):
         return "not computed"
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
+    shown = f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
+    return shown.replace("-", "\u2212")  # a line may break behind a hyphen
 
 
 def _interval(value: float, low: float, high: float) -> str:

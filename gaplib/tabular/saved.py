@@ -12,11 +12,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gaplib import _checks, _storage
+from gaplib.mechanisms import NetworkMechanism
 from gaplib.tabular.affine import Affine
 from gaplib.tabular.columns import Column, Records
+from gaplib.tabular.neural import Neural
 from gaplib.tabular.noise import Noise, epsilons
 from gaplib.tabular.plans import Plan
-from gaplib.tabular.privatizer import METHODS, TablePrivatizer
+from gaplib.tabular.privatizer import METHODS, Mechanism, TablePrivatizer
 from gaplib.tabular.space import Space
 
 _FORMAT, _VERSION, _TYPE = "gaplib mechanism", 1, "TablePrivatizer"
@@ -25,8 +27,9 @@ _FORMAT, _VERSION, _TYPE = "gaplib mechanism", 1, "TablePrivatizer"
 def save(privatizer: TablePrivatizer, path: str | os.PathLike[str]) -> None:
     """Write a fitted privatizer into a file without code, or replace the file, in the format of learned mechanisms.
 
-    The file holds means of groups of records, in small tables records themselves, so it is as secret as the table. It
-    does not hold the seed: `load` takes a new one.
+    Of "transport" the file holds means of groups of records, in small tables records themselves, and of "neural" a
+    network that may have learned some by heart: it is as secret as the table. Of the other methods it holds statistics
+    of columns and no record. It does not hold the seed: `load` takes a new one.
 
     Parameters
     ----------
@@ -112,11 +115,14 @@ def _column(levels: list | None, **others: Any) -> Column:
     return Column(levels=None if levels is None else tuple(levels), **others)
 
 
-def _arrays(mechanism: Plan | Affine | Noise) -> dict[str, np.ndarray]:
+def _arrays(mechanism: Mechanism) -> dict[str, np.ndarray]:
     if isinstance(mechanism, Affine):
         return {"shifts": mechanism.shifts, "scales": mechanism.scales}
     if isinstance(mechanism, Noise):
         return {"deviations": mechanism.deviations, "flips": mechanism.flips, "sizes": mechanism.sizes}
+    if isinstance(mechanism, Neural):
+        own = {"columns": mechanism.columns, "centers": mechanism.centers, "units": mechanism.units}
+        return own | {f"network_{name}": array for name, array in mechanism.network._arrays().items()}
     arrays = {"groups": mechanism.groups, "first": mechanism.first, "until": mechanism.until}
     for name, part in (("cells", mechanism.cells), ("targets", mechanism.targets)):
         absent = np.isnan(part.numbers)
@@ -126,17 +132,30 @@ def _arrays(mechanism: Plan | Affine | Noise) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _mechanism(method: str, columns: list[Column], arrays: dict[str, np.ndarray]) -> Plan | Affine | Noise:
+def _mechanism(method: str, columns: list[Column], arrays: dict[str, np.ndarray]) -> Mechanism:
     if method == "affine":
         return Affine(arrays["shifts"], arrays["scales"])
     if method in ("gaussian", "laplace"):
         return Noise(method, arrays["deviations"], arrays["flips"], arrays["sizes"])
+    if method == "neural":
+        return _neural(columns, arrays)
     cells, targets = (_records(arrays, name) for name in ("cells", "targets"))
     first, groups = arrays["first"], arrays["groups"]
     right = len(first) == 1 + len(cells) * (groups.max() + 1) and first[-1] == len(targets) == len(arrays["until"])
     if not right or (np.diff(first) < 1).any() or first[0] != 0 or groups.min() < 0:
         raise ValueError("its plan does not fit together")
     return Plan(Space.of(columns), groups, cells, first, arrays["until"], targets)
+
+
+def _neural(columns: list[Column], arrays: dict[str, np.ndarray]) -> Neural:
+    parts = {name.removeprefix("network_"): array for name, array in arrays.items() if name.startswith("network_")}
+    network = NetworkMechanism._of_arrays(parts)
+    mechanism = Neural(arrays["columns"], arrays["centers"], arrays["units"], network)
+    moved, d = mechanism.columns, mechanism.network.center.size
+    right = moved.shape == mechanism.centers.shape == mechanism.units.shape == (d,)
+    if not right or len(set(moved)) < d or moved.min() < 0 or moved.max() >= len(columns):
+        raise ValueError("its network does not fit its columns")
+    return mechanism
 
 
 def _records(arrays: dict[str, np.ndarray], name: str) -> Records:
