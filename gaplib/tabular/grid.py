@@ -1,8 +1,7 @@
 """Numbers on a grid, such as whole centimetres, and releases that stay on it.
 
-A shift by 3.8 cm for one private value and by 3.9 cm for the other says of whole centimetres which it was: in the digits
-after the point. So a change is made a whole number of steps, at random between the two that are next to it, such that it
-is kept on average.
+If whole centimetres are shifted by 3.8 for one private value and by 3.9 for the other, the digit after the point tells
+which it was. So a change is rounded to a whole number of steps, up or down at random, such that its mean is kept.
 """
 
 from __future__ import annotations
@@ -14,21 +13,30 @@ import numpy as np
 from gaplib.tabular.columns import Column, Records
 
 _DECIMALS = 7  # finer grids are as good as none
-_SHARE = 0.2  # of the values lie on the grid; of numbers with one more digit a tenth would by accident
+_ALL = 0.99  # of the values lie on a grid: the others are slips
+_CHANCE = 1.5  # times as many values as would by accident lie on a coarser one, if it is to count
 
 
 def step_of(values: np.ndarray) -> float:
-    """Return the step of the coarsest grid of decimals that a fifth of the values lie on, 0 if there is none."""
+    """Return the step of the grid that numbers lie on, 0 if there is none.
+
+    It is the finest that is needed, unless a coarser one holds most: of heights in centimetres some may have a half.
+    """
     values = values[~np.isnan(values)]
+    found: list[tuple[float, float]] = []
     for decimals in range(_DECIMALS + 1):
         scaled = (values - values.min()) * 10.0**decimals
         whole = np.rint(scaled)
-        on = abs(scaled - whole) < 1e-4  # what floats of this size leave of a digit is less
-        if whole.max(initial=0) > 1e15:
-            return 0.0
-        if on.mean() >= _SHARE:
-            return float(np.gcd.reduce(whole[on].astype(np.int64))) / 10.0**decimals
-    return 0.0
+        if whole.max() > 1e11:  # digits that floats do not tell for sure
+            break
+        on = abs(scaled - whole) < 1e-4
+        found.append((float(on.mean()), float(np.gcd.reduce(whole[on].astype(np.int64))) / 10.0**decimals))
+        if found[-1][0] >= _ALL:
+            break
+    if not found or found[-1][0] < _ALL:
+        return 0.0
+    finest = found[-1][1]
+    return next((step for share, step in found if step and share >= _CHANCE * finest / step), finest)
 
 
 def dearer(columns: Sequence[Column]) -> float:

@@ -343,8 +343,8 @@ def _beyond_steps(D: float, found: list[Column], method: str) -> float:
     cost = dearer(found)
     if 0 < D <= cost:
         raise ValueError(
-            f"the method {method!r} changes numbers by whole steps, here of {[column.step for column in found]}, and needs "
-            f"a budget above {cost:.3g}, got {D:g}; 'transport' takes any"
+            f"the method {method!r} changes numbers by whole steps, here of {[column.step for column in found]}, and "
+            f"needs a budget above {cost:.3g}, got {D:g}; 'transport' takes any"
         )
     return max(D - cost, 0.0)
 
