@@ -32,6 +32,7 @@ LONGEST_FIRST = (
     "10_learning",
     "test_sweep",
     "13_strong_adversaries",
+    "20_learned_without_a_family",
     "test_training",
     "17_sweeps",
     "12_gaussian_learned",

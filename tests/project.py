@@ -9,7 +9,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # Chapters for reference: no exercises, no slides, few parameters.
 REFERENCE = {"14_scorecard", "15_errata", "16_rerun", "17_sweeps"}
 # Chapters that train: of their outputs only the claims must be the same on another processor.
-TRAINED = {"10_learning", "11_binary_learned", "12_gaussian_learned", "13_strong_adversaries", "16_rerun"}
+TRAINED = {
+    "10_learning",
+    "11_binary_learned",
+    "12_gaussian_learned",
+    "13_strong_adversaries",
+    "16_rerun",
+    "20_learned_without_a_family",
+}
 
 
 def run(*command, cwd=ROOT, input=None, **environment):

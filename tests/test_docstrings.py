@@ -239,7 +239,7 @@ GOOD = {
     "training.NetworkAdversary": dict(width=16),
     "training.NeuralPrivatizer": dict(width=16, depth=2, noise=0, moves=1, dimension=None),
     "training.NeuralAdversary": dict(width=16, depth=2, dimension=None),
-    "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None),
+    "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None, start=None),
     "book.explorer.fragment": dict(name="mixture"),
     "book.explorer.player": dict(recordings={"one": "{}"}),
     "book.explorer.show": dict(model=MIXTURE, D=4),

@@ -56,7 +56,7 @@ LEARNED = {
         ["-p", "prior", "0.3", "-p", "mu", "2", "-p", "var1", "5", "-p", "D", "1.5", "-p", "seed", "7"],
         ["-p", "prior", "0.5", "-p", "mu", "3.5", "-p", "var0", "1", "-p", "D", "11", "-p", "seed", "31"],
     ]
-    for name in ("10_learning", "12_gaussian_learned", "13_strong_adversaries")
+    for name in ("10_learning", "12_gaussian_learned", "13_strong_adversaries", "20_learned_without_a_family")
 }
 LEARNED["13_strong_adversaries"][1] += ["-p", "alpha", "1.5"]
 
@@ -131,6 +131,11 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
     ("12_gaussian_learned", ["-p", "seeds", "0"], "ValueError: seeds must be an integer in [1, 20], got 0"),
     ("13_strong_adversaries", ["-p", "alpha", "0.5"], "ValueError: alpha must be a finite number in [1, 8], got 0.5"),
     ("13_strong_adversaries", ["-p", "seedz", "1"], "unknown parameter 'seedz' (did you mean 'seed'?)"),
+    (
+        "20_learned_without_a_family",
+        ["-p", "study", "lines"],
+        "ValueError: study must be 'none' or 'line' or 'blind' or 'choice' or 'space' or 'versus', got 'lines'",
+    ),
     ("18_true_optimum", ["-p", "letters", "13"], "ValueError: letters must be an integer in [2, 12], got 13"),
     (
         "19_optimum_on_the_line",

@@ -163,6 +163,10 @@ def _fingerprint(program: Program, games: Iterable[tuple[Game, int]]) -> str:
     rules = program.rules
     for game, seed in games:
         digest.update(f"{game.D!r}, {game.kind}, {game.records}, {seed}".encode())
+        if game.start is not None:
+            digest.update(f"{game.start.share}".encode())
+            for array in (*game.start.weights, *game.start.biases, game.start.center, np.array(game.start.scale)):
+                digest.update(array.tobytes())
         for part in (game.source, game.test):
             if isinstance(part, tuple):
                 for array in part:

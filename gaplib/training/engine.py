@@ -32,8 +32,11 @@ LARGEST_TILT = 64.0
 # Under 0-1 loss the order of the alpha-loss rises, by equal factors, from the first to the last one; at this share of
 # the iterations it is there. At a low order all records pull, and the adversary can follow; the optimum under a high
 # one is that of 0-1 loss.
-RISING_TILT = (2.0, 16.0)
+RISING_TILT = (2.0, 32.0)
 RISEN = 0.8
+# Meanwhile the adversary's step never falls below this share of the first one. It has to follow to the end: a release
+# that it was slow to learn is one that the privatizer piles records up at.
+LATE = 0.2
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,9 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
         decay = 1.0 if rules.as_printed else (1 + tf.cos(np.pi * progress)) / 2
         # What is left of the last block changes nothing.
         step_size = tf.where(t < schedule.T, schedule.learning_rate * decay, 0.0)
+        adversary_step = step_size
+        if rules.rising:
+            adversary_step = tf.where(t < schedule.T, schedule.learning_rate * tf.maximum(decay, LATE), 0.0)
 
         # The adversary's turn: k steps down its own loss, at a fixed release.
         release = release_of(state.privatizer.parameters, batch, fixed)
@@ -179,7 +185,7 @@ def alternating_minimax(rules: Rules) -> Callable[..., tuple[State, tf.Tensor]]:
                 tape.watch(adversary.parameters)
                 loss = trained_loss(log_odds_of(adversary.parameters, release, fixed), batch, release, schedule)
             gradient = tape.gradient(loss, adversary.parameters)
-            return adam(adversary, gradient, step_size, schedule.k * t + j + 1)
+            return adam(adversary, gradient, adversary_step, schedule.k * t + j + 1)
 
         adversary = state.adversary
         if rules.unrolled:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gaplib import _checks
+from gaplib.mechanisms import NetworkMechanism
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.training import protocols
 from gaplib.training.defaults import BITS, NETWORKS, NUMBERS, TEST_RECORDS, Setting
@@ -42,6 +43,8 @@ class Game:
     adversary : Adversary, optional
         Who learns to guess Y; the paper's `BinaryAdversary` or `NetworkAdversary` if not given, and a
         `NeuralAdversary` for vectors and against a `NeuralPrivatizer`.
+    start : NetworkMechanism, optional
+        For a `NeuralPrivatizer`: what it starts from, such as a network from `fit_plan`, instead of random weights.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class Game:
     test: tuple[Any, Any] | None = None
     privatizer: Privatizer | None = None
     adversary: Adversary | None = None
+    start: NetworkMechanism | None = None
 
     def __post_init__(self) -> None:
         # Beyond 1e30 the square of a single-precision number is infinite.
@@ -70,6 +74,8 @@ class Game:
             protocols.check("privatizer", self.privatizer, Privatizer)
         if self.adversary is not None:
             protocols.check("adversary", self.adversary, Adversary)
+        if self.start is not None:
+            _checks.instance("start", self.start, NetworkMechanism)
         if isinstance(self.source, (BinaryModel, GaussianMixture)):
             if self.test is not None:
                 raise ValueError("test must be left out where source is a model: test records are drawn from it")
@@ -106,6 +112,10 @@ class Game:
         if vector:  # who does not derive from the contract cannot say that it is not for vectors
             privatizer = getattr(privatizer, "for_vectors", partial(Privatizer.for_vectors, privatizer))(*vector)
             adversary = getattr(adversary, "for_vectors", partial(Adversary.for_vectors, adversary))(*vector)
+        if isinstance(privatizer, NeuralPrivatizer):
+            privatizer = privatizer.for_kind(self.kind)
+        if self.start is not None and not isinstance(privatizer, NeuralPrivatizer):
+            raise ValueError(f"start must be left out where privatizer is no NeuralPrivatizer, got {privatizer!r}")
         return replace(setting, privatizer=privatizer, adversary=adversary)
 
     @property

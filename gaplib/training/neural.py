@@ -27,6 +27,11 @@ PRIVATIZER_GAIN_IN_SPACE, ADVERSARY_GAIN_IN_SPACE = 0.3, 1.0
 # What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
 # and where the optimum does not move a record, nothing is spent.
 GATE_GAIN = 6.0
+# In space both players would learn a small sample by heart. So each minibatch sees its records moved at random, by this
+# share of the standard deviation of a coordinate.
+BLUR = 0.3
+# Numbers of noise and moves. Where Y is not seen, the optimum releases records of one place at several.
+SUITS = {"pdd": (0, 1), "pdi": (1, 3)}
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,8 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     so there is a gate beside the move, and the loss is averaged over both outcomes exactly. While it trains, the
     distortion is that of the minibatches, and in the end that of all records.
 
-    The defaults are for mechanisms that see Y, whose optimum on the line is deterministic. One that does not see Y has
-    to release records of one place at several: ``NeuralPrivatizer(noise=1, moves=3)``. On the paper's datasets 1 and 2
-    that comes within .02 of the optimum; where the two distributions overlap much (mu = 1, D = .3) it stays .036 above.
+    Where a mechanism sees Y, the optimum on the line is deterministic, and the network takes one move and no noise. One
+    that does not see Y has to release records of one place at several: it takes three moves and a number of noise.
 
     In many dimensions a game needs records more than steps: both players learn a small sample by heart. Two Gaussians
     in sixteen dimensions, D = 1, optimum .852: with 20,000 records a fresh attacker is right on .891 of new ones after
@@ -51,10 +55,10 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         Units of each hidden layer.
     depth : int from 1 to 10
         Number of hidden layers.
-    noise : int from 0 to 1,000
-        How many numbers of normal noise the network takes with each record.
-    moves : int from 1 to 100
-        How many moves it may choose between, each with a probability of its own.
+    noise : int from 0 to 1,000, optional
+        How many numbers of normal noise the network takes with each record; what serves its kind if not given.
+    moves : int from 1 to 100, optional
+        How many moves it may choose between, each with a probability of its own; what serves its kind if not given.
     dimension : int, optional
         What `for_vectors` fills in: the length of records that are vectors.
 
@@ -66,19 +70,36 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
 
     width: int = 32
     depth: int = 2
-    noise: int = 0
-    moves: int = 1
+    noise: int | None = None
+    moves: int | None = None
     dimension: int | None = None
 
     def __post_init__(self) -> None:
         _check_network(self)
-        _checks.integer("noise", self.noise, 0, 1000)
-        _checks.integer("moves", self.moves, 1, 100)
+        if self.noise is not None:
+            _checks.integer("noise", self.noise, 0, 1000)
+        if self.moves is not None:
+            _checks.integer("moves", self.moves, 1, 100)
+
+    @property
+    def _shape(self) -> tuple[int, int, int]:
+        """The length of a record, and how many numbers of noise and moves there are."""
+        d, of_kind = self.dimension or 1, self.for_kind("pdd")
+        return d, of_kind.noise or 0, of_kind.moves or 1
 
     @property
     def _layers(self) -> networks.Layers:
-        d = self.dimension or 1
-        return networks.layers_of(d + 1 + self.noise, self.width, self.depth, self.moves * (1 + d))
+        d, noise, moves = self._shape
+        return networks.layers_of(d + 1 + noise, self.width, self.depth, moves * (1 + d))
+
+    def for_kind(self, kind: str) -> NeuralPrivatizer:
+        """Take as much noise and as many moves as suit this kind, "pdd" or "pdi", where neither was given."""
+        noise, moves = SUITS[kind]
+        return replace(
+            self,
+            noise=noise if self.noise is None else self.noise,
+            moves=moves if self.moves is None else self.moves,
+        )
 
     def for_vectors(self, d: int) -> NeuralPrivatizer:
         """Take vectors of this length."""
@@ -88,10 +109,15 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         """Return the function that takes records one by one, and draws numbers of noise for each."""
         x = ((sample.x - units.center) / units.unit).astype(np.float32)
         y = sample.y.astype(np.float32)
+        _, numbers, _ = self._shape
 
         def encode(rows: np.ndarray) -> Batch:
             each = np.full((len(rows), 1), 1 / rows.shape[1])
-            return Batch(x[rows], y[rows], noise.standard_normal((*rows.shape, self.noise), np.float32), each)
+            taken = x[rows]
+            if self.dimension:
+                blur = np.float32(BLUR * SPREAD / np.sqrt(self.dimension))
+                taken = taken + blur * noise.standard_normal(taken.shape, np.float32)
+            return Batch(taken, y[rows], noise.standard_normal((*rows.shape, numbers), np.float32), each)
 
         return encode
 
@@ -114,11 +140,12 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         y = (2 * batch.y - 1) * sees_y
         inputs = tf.concat([x / SPREAD, y[..., tf.newaxis], batch.noise], axis=2)
         outputs = networks.apply(PACE * parameters, self._layers, inputs)
-        log_odds, move = GATE_GAIN * outputs[..., : self.moves], SPREAD * outputs[..., self.moves :]
+        _, _, moves = self._shape
+        log_odds, move = GATE_GAIN * outputs[..., :moves], SPREAD * outputs[..., moves:]
         probability = tf.nn.softmax(tf.concat([tf.zeros_like(log_odds[..., :1]), log_odds], axis=2))
         if self.dimension:
             x = x[:, :, tf.newaxis]
-            move = tf.reshape(move, [*move.shape[:2], self.moves, self.dimension])
+            move = tf.reshape(move, [*move.shape[:2], moves, self.dimension])
         return Release(tf.concat([x, x + move], axis=2), probability)
 
     def distortion(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...]) -> None:
@@ -128,15 +155,56 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     def mechanism(self, parameters: np.ndarray, constants: tuple[np.ndarray, ...], units: Units) -> NetworkMechanism:
         """Return the `NetworkMechanism`; where it does not see Y, without that input."""
         (sees_y,) = constants
+        d, noise, _ = self._shape
         layers = networks.unflat(PACE * parameters, self._layers)
         if not sees_y[0]:
             weight, bias = layers[0]
-            layers[0] = np.delete(weight, self.dimension or 1, axis=0), bias
-        gain = np.repeat([GATE_GAIN, 1.0], [self.moves, self._layers[-1][1] - self.moves])
-        layers[-1] = layers[-1][0] * gain, layers[-1][1] * gain
+            layers[0] = np.delete(weight, d, axis=0), bias
+        layers[-1] = tuple(part * self._gain for part in layers[-1])
         weights, biases = zip(*layers, strict=True)
         scale = SPREAD * units.unit
-        return NetworkMechanism(weights, biases, np.asarray(units.center), scale, bool(sees_y[0]), self.noise)
+        return NetworkMechanism(weights, biases, np.asarray(units.center), scale, bool(sees_y[0]), noise)
+
+    def parameters_of(self, mechanism: NetworkMechanism, units: Units) -> np.ndarray:
+        """Return the parameters with which this network is a learned one, but for its `share`.
+
+        Parameters
+        ----------
+        mechanism : NetworkMechanism
+        units : Units
+            Of the game to come, which need not be those of the game that it was learned in.
+
+        Returns
+        -------
+        numpy.ndarray, shape (P,)
+
+        Raises
+        ------
+        ValueError
+            If its layers are others.
+        """
+        d, _, _ = self._shape
+        layers = [(w.astype(float), b.astype(float)) for w, b in zip(mechanism.weights, mechanism.biases, strict=True)]
+        weight, bias = layers[0]
+        scale = SPREAD * units.unit
+        away = np.reshape((units.center - mechanism.center) / mechanism.scale, -1)
+        weight, bias = weight.copy(), bias + away @ weight[:d]
+        weight[:d] *= scale / mechanism.scale
+        if not mechanism.sees_y:
+            weight = np.insert(weight, d, 0.0, axis=0)
+        layers[0] = weight, bias
+        shapes = [weight.shape for weight, _ in layers]
+        if shapes != self._layers or mechanism.center.size != d:
+            raise ValueError(f"start must have layers of the shapes {self._layers}, got {shapes}")
+        moves = np.where(np.arange(shapes[-1][1]) < self._shape[2], 1.0, mechanism.scale / scale)
+        layers[-1] = tuple(part * moves / self._gain for part in layers[-1])
+        return networks.flat(layers) / PACE
+
+    @property
+    def _gain(self) -> np.ndarray:
+        """How often each output counts."""
+        d, _, moves = self._shape
+        return np.repeat([GATE_GAIN, 1.0], [moves, moves * d])
 
     def reduced(self, mechanism: NetworkMechanism, share: float) -> NetworkMechanism:  # type: ignore[override]
         """Move each record with this share of its probabilities."""

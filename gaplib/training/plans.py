@@ -53,8 +53,11 @@ def fit_plan(
         Without POT, which ``pip install gaplib[transport]`` brings.
     """
     x, y = _checks.array("x", x), _checks.bits("y", y)
+    if len(np.unique(y)) == 1:
+        raise ValueError(f"y must hold both values, or there is nothing to match, got only {y[0]} in {len(y)} records")
     D = _checks.real("D", D, 0, 1e30)
     privatizer = _checks.instance("privatizer", privatizer or NeuralPrivatizer(), NeuralPrivatizer)
+    privatizer = privatizer.for_kind("pdd")
     if privatizer.moves != 1 or privatizer.noise:
         raise ValueError(f"privatizer must have one move and no noise, got {privatizer!r}")
     _checks.integer("steps", steps, 1, 10**6)

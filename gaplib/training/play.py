@@ -145,7 +145,12 @@ def rehearse(program: Program, game: Game, seed: int) -> None:
 
 def _start(entries: Sequence[Entry], rules: Rules) -> tuple[State, Fixed]:
     """Return the state before the first iteration, and what stays as it is."""
-    theta_p = [rules.privatizer.start(entry.budget) for entry in entries]
+    theta_p = [
+        rules.privatizer.start(entry.budget)
+        if entry.game.start is None
+        else rules.privatizer.parameters_of(entry.game.start, entry.units)  # type: ignore[attr-defined]  # Game saw to it
+        for entry in entries
+    ]
     theta_a = [rules.adversary.start(_random.generator(entry.seed, "training.adversary")) for entry in entries]
     fixed = Fixed(
         constants=stacked(entry.constants for entry in entries),

@@ -48,7 +48,7 @@ def train(
     loss : {"log", "alpha", "0-1"}
         The adversary's loss: log-loss (Equation 6 of the paper), alpha-loss (Equation 7), or 0-1 loss, that of the MAP
         adversary. A step has no slope under 0-1 loss: it is alpha-loss of an order that rises while they play. The
-        history's loss is that of the order of its iteration.
+        history's loss is that of the order of its iteration, and the adversary's step ends at a fifth of the first.
     alpha : float in (1, 1e6], for alpha-loss only
         The adversary learns the posterior under log-loss, and is played as its tilt, the best belief under alpha-loss.
         Trained under alpha-loss itself it would hardly learn from records about which it is confidently wrong, and the

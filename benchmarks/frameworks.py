@@ -1,0 +1,205 @@
+"""The same game as a plain loop in JAX and in PyTorch: processor seconds, beside the accuracy reached.
+
+Run `python benchmarks/frameworks.py jax` or `torch` where that package is installed; the project needs neither. One
+game is played at a time: a gate and a move against an adversary under log-loss, whose tilt rises. What `gaplib` needs
+for it is in `benchmarks/networks.py`. Processor seconds include the first iteration, where programs are compiled; its
+own are printed beside them.
+"""
+
+import sys
+import time
+from itertools import pairwise
+
+import numpy as np
+from judges import on_the_line
+
+from gaplib import transport
+from gaplib.mechanisms import NetworkMechanism
+from gaplib.models import GaussianMixture
+
+DATASET = GaussianMixture(prior=0.5, mu=3, var0=1, var1=1)
+BUDGETS = (1, 3)
+STEPS, ADVERSARY_STEPS, MINIBATCH, LEARNING_RATE = 4000, 3, 512, 0.01
+SPREAD, GATE_GAIN, PACE = 3.0, 6.0, 0.3
+PRIVATIZER, ADVERSARY = [2, 32, 32, 2], [1, 48, 48, 1]
+
+
+def first_weights(sizes, gain, random):
+    """Weights and biases; bends of the first layer lie all over the data."""
+    layers = []
+    for i, shape in enumerate(pairwise(sizes)):
+        scale = gain if i == 0 else np.sqrt(2 / shape[0]) / (gain if i == 1 else 1)
+        bias = gain * random.uniform(-1.5, 1.5, shape[1]) if i == 0 else np.zeros(shape[1])
+        layers += [scale * random.standard_normal(shape), bias]
+    return [part.astype(np.float32) for part in layers]
+
+
+class Game:
+    """Records in units of the game, minibatches, and the formulas that both frameworks share; `np` is theirs."""
+
+    def __init__(self, D, seed):
+        self.x, self.y = DATASET.sample(20_000, seed)
+        self.center, self.unit, self.D = self.x.mean(), self.x.std() / 3, D
+        self.budget = D / self.unit**2
+        self.x_game = ((self.x - self.center) / self.unit).astype(np.float32)
+        self.random = np.random.default_rng(seed)
+        self.release_unit = np.sqrt(9 + self.budget)
+        privatizer = first_weights(PRIVATIZER, 1.5, self.random)
+        privatizer[-2] *= 0.3
+        self.privatizer = [part / PACE for part in privatizer]
+        self.adversary = first_weights(ADVERSARY, 3.0, self.random)
+
+    def minibatch(self):
+        rows = self.random.integers(0, len(self.y), MINIBATCH)
+        return self.x_game[rows], self.y[rows].astype(np.float32)
+
+    def mechanism(self, privatizer):
+        weights = [PACE * np.array(part, float) for part in privatizer]
+        weights[-2], weights[-1] = weights[-2] * [GATE_GAIN, 1], weights[-1] * [GATE_GAIN, 1]
+        found = NetworkMechanism(
+            tuple(weights[::2]), tuple(weights[1::2]), self.center, SPREAD * self.unit, sees_y=True, noise=0
+        )
+        spent = found.distortion(self.x, self.y)
+        share = min(1.0, self.D / spent)
+        return NetworkMechanism(found.weights, found.biases, self.center, found.scale, True, 0, share)
+
+
+def schedule(t):
+    """The step size, the order of the tilt, and the penalty coefficient."""
+    progress = t / STEPS
+    return LEARNING_RATE * (1 + np.cos(np.pi * progress)) / 2, 2 * 8 ** min(progress / 0.8, 1), 3**progress
+
+
+def losses(xp, silu, relu, softplus, sigmoid, game):
+    """The two losses, of the privatizer's and of the adversary's weights, in the framework's own functions."""
+
+    def network(weights, values, activation):
+        for i in range(0, len(weights) - 2, 2):
+            values = activation(values @ weights[i] + weights[i + 1])
+        return values @ weights[-2] + weights[-1]
+
+    def release(privatizer, x, y):
+        inputs = xp.stack([x / SPREAD, 2 * y - 1], 1)
+        outputs = network([PACE * part for part in privatizer], inputs, silu)
+        return sigmoid(GATE_GAIN * outputs[:, 0]), SPREAD * outputs[:, 1]
+
+    def log_odds(adversary, z):
+        return network(adversary, z[:, None] / game.release_unit, relu)[:, 0]
+
+    def adversary_loss(adversary, gate, move, x, y):
+        moves, stays = (softplus((1 - 2 * y) * log_odds(adversary, z)) for z in (x + move, x))
+        return (gate * moves + (1 - gate) * stays).mean()
+
+    def privatizer_loss(privatizer, adversary, x, y, order, multiplier, coefficient):
+        gate, move = release(privatizer, x, y)
+        exponent = 1 - 1 / order
+        moves, stays = (
+            (1 - xp.exp(-exponent * softplus((1 - 2 * y) * order * log_odds(adversary, z)))) / exponent
+            for z in (x + move, x)
+        )
+        violation = ((gate * move**2).mean() - game.budget) / max(game.budget, 0.09)
+        price = relu(multiplier + coefficient * violation)
+        loss = (gate * moves + (1 - gate) * stays).mean()
+        return (price**2 - multiplier**2) / (2 * coefficient) - loss, violation
+
+    return release, adversary_loss, privatizer_loss
+
+
+def by_jax(game):
+    """The loop in JAX, an iteration compiled as a whole."""
+    import jax
+    import jax.numpy as jnp
+
+    nn = jax.nn
+    release, adversary_loss, privatizer_loss = losses(jnp, nn.silu, nn.relu, nn.softplus, nn.sigmoid, game)
+
+    def adam(player, slopes, step, t):
+        means = [0.9 * m + 0.1 * g for m, g in zip(player[1], slopes, strict=True)]
+        squares = [0.99 * s + 0.01 * g**2 for s, g in zip(player[2], slopes, strict=True)]
+        moved = [
+            w - step * m / (1 - 0.9**t) / (jnp.sqrt(s / (1 - 0.99**t)) + 1e-8)
+            for w, m, s in zip(player[0], means, squares, strict=True)
+        ]
+        return moved, means, squares
+
+    @jax.jit
+    def iteration(privatizer, adversary, multiplier, x, y, t, step, order, coefficient):
+        gate, move = release(privatizer[0], x, y)
+        for j in range(ADVERSARY_STEPS):
+            slopes = jax.grad(adversary_loss)(adversary[0], gate, move, x, y)
+            adversary = adam(adversary, slopes, step, ADVERSARY_STEPS * t + j + 1)
+        slopes, violation = jax.grad(privatizer_loss, has_aux=True)(
+            privatizer[0], adversary[0], x, y, order, multiplier, coefficient
+        )
+        privatizer = adam(privatizer, slopes, step, t + 1)
+        return privatizer, adversary, nn.relu(multiplier + 0.01 * coefficient * violation)
+
+    def start(weights):
+        weights = [jnp.array(part) for part in weights]
+        return weights, [0 * part for part in weights], [0 * part for part in weights]
+
+    privatizer, adversary, multiplier = start(game.privatizer), start(game.adversary), jnp.zeros(())
+    average = [0 * part for part in game.privatizer]
+    for t in range(STEPS):
+        if t == 1:
+            yield  # it is compiled
+        privatizer, adversary, multiplier = iteration(
+            privatizer, adversary, multiplier, *game.minibatch(), float(t), *schedule(t)
+        )
+        if t >= STEPS * 3 // 4:
+            average = [a + np.array(w) * 4 / STEPS for a, w in zip(average, privatizer[0], strict=True)]
+    yield average
+
+
+def by_torch(game):
+    """The loop in PyTorch, as its tutorials write it."""
+    import torch
+
+    torch.set_num_threads(1)
+    f = torch.nn.functional
+    release, adversary_loss, privatizer_loss = losses(torch, f.silu, f.relu, f.softplus, torch.sigmoid, game)
+    privatizer, adversary = (
+        [torch.tensor(part, requires_grad=True) for part in weights] for weights in (game.privatizer, game.adversary)
+    )
+    settings = {"lr": LEARNING_RATE, "betas": (0.9, 0.99)}
+    of_privatizer, of_adversary = torch.optim.Adam(privatizer, **settings), torch.optim.Adam(adversary, **settings)
+    multiplier, average = torch.zeros(()), [0 * part for part in game.privatizer]
+    for t in range(STEPS):
+        if t == 1:
+            yield
+        step, order, coefficient = schedule(t)
+        for optimizer in (of_privatizer, of_adversary):
+            optimizer.param_groups[0]["lr"] = step
+        x, y = map(torch.from_numpy, game.minibatch())
+        with torch.no_grad():
+            gate, move = release(privatizer, x, y)
+        for _ in range(ADVERSARY_STEPS):
+            of_adversary.zero_grad()
+            adversary_loss(adversary, gate, move, x, y).backward()
+            of_adversary.step()
+        of_privatizer.zero_grad()
+        loss, violation = privatizer_loss(privatizer, adversary, x, y, order, multiplier, coefficient)
+        loss.backward()
+        of_privatizer.step()
+        multiplier = f.relu(multiplier + 0.01 * coefficient * violation.detach())
+        if t >= STEPS * 3 // 4:
+            average = [a + w.detach().numpy() * 4 / STEPS for a, w in zip(average, privatizer, strict=True)]
+    yield average
+
+
+def main(framework="jax"):
+    loop = {"jax": by_jax, "torch": by_torch}[framework]
+    for D in BUDGETS:
+        game, best = Game(D, seed=0), transport.optimal_pdd(DATASET, D).value
+        start = time.process_time()
+        played = loop(game)
+        next(played)
+        first = time.process_time() - start
+        mechanism = game.mechanism(next(played))
+        seconds = time.process_time() - start
+        gap = np.mean(on_the_line(DATASET, mechanism)) - best
+        print(f"{framework}, dataset 1, D={D}: {best:.4f} {gap:+.4f}, {seconds:.1f} s a game, first step {first:.1f} s")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
