@@ -27,9 +27,10 @@ PRIVATIZER_GAIN_IN_SPACE, ADVERSARY_GAIN_IN_SPACE = 0.3, 1.0
 # What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
 # and where the optimum does not move a record, nothing is spent.
 GATE_GAIN = 6.0
-# In space both players would learn a small sample by heart. So each minibatch sees its records moved at random, by this
-# share of the standard deviation of a coordinate.
-BLUR = 0.3
+# In space both players would learn a small sample by heart. So each minibatch has its records moved at random, in each
+# coordinate by a share of its standard deviation: so many times the root of dimensions by records, but no more than the
+# second number. With many records less does, and what is blurred is not quite what is there.
+BLUR = (10.0, 0.3)
 # Numbers of noise and moves. Where Y is not seen, the optimum releases records of one place at several.
 SUITS = {"pdd": (0, 1), "pdi": (1, 3)}
 
@@ -109,13 +110,14 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         """Return the function that takes records one by one, and draws numbers of noise for each."""
         x = ((sample.x - units.center) / units.unit).astype(np.float32)
         y = sample.y.astype(np.float32)
-        _, numbers, _ = self._shape
+        d, numbers, _ = self._shape
+        factor, most = BLUR
+        blur = np.float32(min(factor * np.sqrt(d / len(y)), most) * SPREAD / np.sqrt(d))
 
         def encode(rows: np.ndarray) -> Batch:
             each = np.full((len(rows), 1), 1 / rows.shape[1])
             taken = x[rows]
             if self.dimension:
-                blur = np.float32(BLUR * SPREAD / np.sqrt(self.dimension))
                 taken = taken + blur * noise.standard_normal(taken.shape, np.float32)
             return Batch(taken, y[rows], noise.standard_normal((*rows.shape, numbers), np.float32), each)
 
