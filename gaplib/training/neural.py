@@ -54,6 +54,10 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     20,000 records, D = 1, optimum .852, a fresh attacker is right on .861 of new ones in eight dimensions, and on
     .883 in sixteen.
 
+    A game can end with the records of one value of Y all staying where they are, far from the optimum (.10 above it in
+    one game of eight dimensions): gates that close early do not open again. Judge what was learned by a fresh attacker,
+    and play several seeds.
+
     Parameters
     ----------
     width : int from 1 to 10,000
