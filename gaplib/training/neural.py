@@ -102,7 +102,23 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         return networks.layers_of(d + 1 + noise, self.width, self.depth, moves * (1 + d))
 
     def for_kind(self, kind: str) -> NeuralPrivatizer:
-        """Take as much noise and as many moves as suit this kind, "pdd" or "pdi", where neither was given."""
+        """Take the noise and the moves that suit this kind, where they were not given.
+
+        Parameters
+        ----------
+        kind : {"pdd", "pdi"}
+            Whether Y is seen.
+
+        Returns
+        -------
+        NeuralPrivatizer
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `kind` is not one of the two.
+        """
+        _checks.choice("kind", kind, ("pdd", "pdi"))
         noise, moves = SUITS[kind]
         return replace(
             self,
