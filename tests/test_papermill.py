@@ -176,5 +176,6 @@ def test_help_lists_every_parameter(name):
     path = ROOT / "notebooks" / f"{name}.ipynb"
     run = subprocess.run([PAPERMILL, "--help-notebook", path], capture_output=True, text=True)
     for parameter in parameters.declared(nbformat.read(path, as_version=4)).values():
-        said = f"{parameter.name}: {parameter.type} (default {parameter.default})"
+        default = f'"{parameter.default}"' if parameter.type == "str" else parameter.default
+        said = f"{parameter.name}: {parameter.type} (default {default})"
         assert re.search(rf"{re.escape(said)}\s+{re.escape(parameter.meaning)}", run.stdout), said
