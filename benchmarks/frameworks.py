@@ -65,9 +65,11 @@ class Game:
 
 
 def schedule(t):
-    """The step size, the order of the tilt, and the penalty coefficient."""
+    """The step sizes of privatizer and adversary, the order of the tilt, and the penalty coefficient."""
     progress = t / STEPS
-    return LEARNING_RATE * (1 + np.cos(np.pi * progress)) / 2, 2 * 8 ** min(progress / 0.8, 1), 3**progress
+    decay = (1 + np.cos(np.pi * progress)) / 2
+    steps = LEARNING_RATE * decay, LEARNING_RATE * max(decay, 0.2)
+    return *steps, 2 * 16 ** min(progress / 0.8, 1), 3**progress
 
 
 def losses(xp, silu, relu, softplus, sigmoid, game):
@@ -123,11 +125,11 @@ def by_jax(game):
         return moved, means, squares
 
     @jax.jit
-    def iteration(privatizer, adversary, multiplier, x, y, t, step, order, coefficient):
+    def iteration(privatizer, adversary, multiplier, x, y, t, step, adversary_step, order, coefficient):
         gate, move = release(privatizer[0], x, y)
         for j in range(ADVERSARY_STEPS):
             slopes = jax.grad(adversary_loss)(adversary[0], gate, move, x, y)
-            adversary = adam(adversary, slopes, step, ADVERSARY_STEPS * t + j + 1)
+            adversary = adam(adversary, slopes, adversary_step, ADVERSARY_STEPS * t + j + 1)
         slopes, violation = jax.grad(privatizer_loss, has_aux=True)(
             privatizer[0], adversary[0], x, y, order, multiplier, coefficient
         )
@@ -167,9 +169,8 @@ def by_torch(game):
     for t in range(STEPS):
         if t == 1:
             yield
-        step, order, coefficient = schedule(t)
-        for optimizer in (of_privatizer, of_adversary):
-            optimizer.param_groups[0]["lr"] = step
+        step, adversary_step, order, coefficient = schedule(t)
+        of_privatizer.param_groups[0]["lr"], of_adversary.param_groups[0]["lr"] = step, adversary_step
         x, y = map(torch.from_numpy, game.minibatch())
         with torch.no_grad():
             gate, move = release(privatizer, x, y)

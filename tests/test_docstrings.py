@@ -23,6 +23,7 @@ from gaplib import binary
 from gaplib.mechanisms import AffineGaussian, BinaryKernel
 from gaplib.models import BinaryModel, GaussianMixture
 from gaplib.optimum import Optimum
+from gaplib.training import NeuralPrivatizer
 
 
 def modules():
@@ -238,6 +239,7 @@ GOOD = {
     "training.Penalty": dict(first=0.1, last=1),
     "training.NetworkAdversary": dict(width=16),
     "training.NeuralPrivatizer": dict(width=16, depth=2, noise=0, moves=1, dimension=None),
+    "training.NeuralPrivatizer.for_kind": dict(self=NeuralPrivatizer(), kind="pdi"),
     "training.NeuralAdversary": dict(width=16, depth=2, dimension=None),
     "training.Game": dict(source=XOR, D=0.1, kind="pdi", n=100, test=None, privatizer=None, adversary=None, start=None),
     "book.explorer.fragment": dict(),
@@ -287,6 +289,7 @@ UNCHECKED = {
     "training.Diluted",
     "training.History",
     "training.Interrupted",
+    "training.NeuralPrivatizer.parameters_of",  # what the engine was given by Game: see test_neural.py
     "training.PrivatizerOfBits",
     "training.PrivatizerOfNumbers",
     "training.Release",
