@@ -130,6 +130,8 @@ def exercises(stem: str) -> list[tuple[str, str, str]]:
 def names() -> dict[str, str]:
     """Return what a slide calls the things that a page links to: works, chapters, theorems, exercises."""
     found = {key: f"({author_and_year(work)})" for key, work in works().items()}
+    for path in sorted((ROOT / "book").glob("*.md")):
+        found[path.stem] = f"*{re.findall('^# (.+)', path.read_text(encoding='utf-8'), re.MULTILINE)[0]}*"
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         found[path.stem] = f"*{title_of(path.stem)}*"
         prose = "\n\n".join(cell.source for cell in notebook(path.stem).cells if cell.cell_type == "markdown")
@@ -176,7 +178,7 @@ def plain(source: str, names: dict[str, str], numbers: dict[str, int]) -> str:
     for start, article in ((r"(\A|\n\n|[.?!]\s+)", "The"), ("()", "the")):
         for kind, word in (("fig", "figure"), ("tab", "table")):
             source = re.sub(rf"{start}\{{numref\}}`{kind}-[\w-]+`", rf"\1{article} {word}", source)
-    source = re.sub(r"\{(?:doc|ref|prf:ref|cite)\}`(?:/notebooks/)?([\w-]+)`", lambda match: names[match[1]], source)
+    source = re.sub(r"\{(?:doc|ref|prf:ref|cite)\}`(?:/\w+/)?([\w-]+)`", lambda match: names[match[1]], source)
     # Punctuation stays with the formula before it, and a bracket with the one after it.
     formula = r"\$[^$]+\$(?!\$)"
     joined = rf"(?<![$\\])(\({formula}[.,;:?!)]*|{formula}[.,;:?!)]+)"
