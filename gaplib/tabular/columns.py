@@ -36,7 +36,7 @@ class Column:
 
     `levels` are the values of a category, None among them where values were missing, and None for a number. `unit` is
     the length in which a change of a number is measured, `center` its mean, `span` its range, `missing` the share of
-    records without one, `step` that of the grid that its values lie on, or 0.
+    records without one, `step` that of the grid on which its releases lie, or 0.
     """
 
     name: Any

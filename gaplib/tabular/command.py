@@ -109,10 +109,9 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
         if options.seed is not None:
             privatizer.seed_ = _seed(options)
         _check_columns(privatizer, table)
-        if options.report is None:
-            return privatizer, pd.DataFrame()
-        names = [*(column.name for column in privatizer.columns_), privatizer.private_]
-        return privatizer, _sample(table, [name for name in names if name in table.names], 0)[0]
+        if options.report is not None:  # it fits mechanisms of its own
+            raise ValueError("--report describes a new mechanism, and cannot be given with --mechanism: use `audit`")
+        return privatizer, pd.DataFrame()
     if options.private is None or options.budget is None:
         raise ValueError("--private and --budget are needed, or --mechanism")
     public = _names(options.public) if options.public else [n for n in table.names if n != options.private]

@@ -1,7 +1,9 @@
-"""Numbers on a grid, such as whole centimetres, and releases that stay on it.
+"""Releases of numbers on a coarse grid that is the same for every private value.
 
-If whole centimetres are shifted by 3.8 for one private value and by 3.9 for the other, the digit after the point tells
-which it was. So a change is rounded to a whole number of steps, up or down at random, such that its mean is kept.
+The digits of a number can tell how far it was moved. If whole centimetres are shifted by 3.8 for one private value and
+by 3.9 for the other, the digit after the point says which; and so do units, heaps at round numbers, and means that were
+filled in. No rule finds all such patterns. So a release shows points of a coarse grid only. It takes one of the two
+next to a number at random, such that the mean is kept: what is finer is blurred for all alike.
 """
 
 from __future__ import annotations
@@ -12,41 +14,41 @@ import numpy as np
 
 from gaplib.tabular.columns import Column, Records
 
-_DECIMALS = 7  # finer grids are as good as none
-_ALL = 0.99  # of the values lie on a grid: the others are slips
-_CHANCE = 1.5  # times as many values as would by accident lie on a coarser one, if it is to count
+_ROUND = (1.0, 2.0, 2.5, 5.0)
+_FINEST = 0.2  # of the standard deviation: steps are up to twice as long, as the next round number is taken
+_HEAP = 0.3  # of the values on multiples of a round number are more than a few
+_ALONE = 0.75  # of those on multiples of its half: if all numbers were on those, it would be one half
 
 
 def step_of(values: np.ndarray) -> float:
-    """Return the step of the grid that numbers lie on, 0 if there is none.
-
-    It is the finest that is needed, unless a coarser one holds most: of heights in centimetres some may have a half.
-    """
+    """Return the step of a column's release: a round number, and the coarsest at which its values pile up."""
     values = values[~np.isnan(values)]
-    found: list[tuple[float, float]] = []
-    for decimals in range(_DECIMALS + 1):
-        scaled = (values - values.min()) * 10.0**decimals
-        whole = np.rint(scaled)
-        if whole.max() > 1e11:  # digits that floats do not tell for sure
-            break
-        on = abs(scaled - whole) < 1e-4
-        found.append((float(on.mean()), float(np.gcd.reduce(whole[on].astype(np.int64))) / 10.0**decimals))
-        if found[-1][0] >= _ALL:
-            break
-    if not found or found[-1][0] < _ALL:
-        return 0.0
-    finest = found[-1][1]
-    return next((step for share, step in found if step and share >= _CHANCE * finest / step), finest)
+    deviation = float(values.std())
+    if deviation <= 1e-12 * float(abs(values).max()):
+        return 0.0  # a constant, which is not moved
+    steps = [step for step in _round_numbers(deviation) if _FINEST * deviation <= step]
+    heaps = [step for step in steps if step <= deviation and _piles_up(values, step)]
+    return max(heaps, default=steps[0])
 
 
 def dearer(columns: Sequence[Column]) -> float:
-    """Return what the grids may add to the mean cost of a change: a quarter of a squared step for each column."""
+    """Return what the grids add to the mean cost of a change at most: a quarter of a squared step for each column."""
     return float(np.sum([(column.step / column.unit) ** 2 / 4 for column in columns if column.is_number]))
 
 
-def on_grid(before: Records, after: Records, columns: Sequence[Column], uniform: np.ndarray) -> Records:
-    """Return a release whose changes are whole steps; `uniform` has a number for each record and numeric column."""
+def on_grid(records: Records, columns: Sequence[Column], uniform: np.ndarray) -> Records:
+    """Return records on the grids of their columns; `uniform` has a number for each record and numeric column."""
     step = np.array([column.step for column in columns if column.is_number])
-    change = after.numbers - before.numbers
-    whole = step * np.floor(change / np.where(step > 0, step, 1.0) + uniform)
-    return Records(before.numbers + np.where(step > 0, whole, change), after.codes)
+    points = step * np.floor(records.numbers / np.where(step > 0, step, 1.0) + uniform)
+    return Records(np.where(step > 0, points, records.numbers), records.codes)
+
+
+def _round_numbers(size: float) -> list[float]:
+    """Return the round numbers from a tenth of a size to ten times it, in their order."""
+    exponent = int(np.floor(np.log10(size)))
+    return [float(f"{digit}e{power}") for power in range(exponent - 1, exponent + 2) for digit in _ROUND]
+
+
+def _piles_up(values: np.ndarray, step: float) -> bool:
+    whole, half = (np.mean(abs(values / s - np.rint(values / s)) < 1e-3) for s in (step, step / 2))
+    return bool(whole >= _HEAP and whole >= _ALONE * half)

@@ -50,8 +50,8 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
 
     Values may be missing in public columns. That a value is missing is hidden by "transport" only. A network takes the
     column's mean for it, and leaves a part of the budget. It sees columns in one common unit: if they differ much in
-    theirs, it needs ``scale="std"``. "affine" and "neural" change a column whose numbers lie on a grid, such as whole
-    centimetres, by whole steps of it: the digits of any other change would tell the private value.
+    theirs, it needs ``scale="std"``. "affine" and "neural" release round numbers only, in steps of .2 to .4
+    standard deviations, or longer where values pile up at rounder ones: finer digits would tell the private value.
 
     After the fit, `private_values_` are the values of the private column, `n_records_` is the number of records fitted,
     and `epsilon_` says for noise, by column, for which epsilon of local differential privacy it would stand if the
@@ -150,7 +150,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         _check_method(self.method, found, values, len(frame))
         labels = _columns.level_codes(frame[private], values)
         records = _columns.records(frame, found)
-        if self.method in ("affine", "neural"):
+        if self.method in ("affine", "neural") and D > 0:
             found = _with_steps(found, records)
         self.mechanism_ = self._mechanism(found, records, labels, len(values), D, seed)
         self.private_, self.private_values_ = private, values
@@ -188,6 +188,8 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
                     f"X has {frame.shape[1]} features, but TablePrivatizer is expecting {self.n_features_in_} features"
                 )
             frame.columns = pd.Index(getattr(self, "feature_names_in_", frame.columns))
+        if self.random_state is None:  # the noise of one release must not be that of another
+            self.seed_ = _seed(None)
         released = self.release_part(frame, 0)
         if isinstance(X, pd.DataFrame):
             return released
@@ -219,13 +221,17 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         missing = [name for name in self.needed_names() if name not in frame.columns]
         if missing:
             raise ValueError(f"X must have the columns of the fit, got none of the name {missing[0]!r}")
+        if self.private_ in frame.index.names:
+            raise ValueError(f"the index of X must not be the private column {self.private_!r}: it would be released")
         before = _columns.records(frame, self.columns_)
+        if self._sees_private():
+            _refuse_unseen(before, self.columns_)
         draws = self.mechanism_.draws
         whole = before.numbers.shape[1] if any(column.step for column in self.columns_) else 0
         uniform = _uniform(self.seed_, start, len(frame), draws + whole)
         after = self.mechanism_.release(before, self._labels(frame), uniform[:, :draws])
         if whole:
-            after = on_grid(before, after, self.columns_, uniform[:, draws:])
+            after = on_grid(after, self.columns_, uniform[:, draws:])
         return _columns.replaced(frame, self.columns_, before, after)
 
     def needed_names(self) -> list[Any]:
@@ -333,17 +339,31 @@ def _check_method(method: str, found: list[Column], values: tuple, n: int) -> No
 
 
 def _with_steps(found: list[Column], records: Records) -> list[Column]:
-    """Return the columns with the grids of their numbers. Noise, and points that several records share, need none."""
+    """Return the columns with the grids of their releases. Noise, and points that many records share, need none."""
     steps = iter(step_of(values) for values in records.numbers.T)
     return [replace(column, step=next(steps)) if column.is_number else column for column in found]
 
 
+def _refuse_unseen(records: Records, columns: list[Column]) -> None:
+    """Refuse gaps and categories that were not fitted: nothing was learned of what hides the private value there."""
+    numbers, codes = iter(records.numbers.T), iter(records.codes.T)
+    for column in columns:
+        unseen = np.isnan(next(numbers)) & (column.missing == 0) if column.is_number else next(codes) < 0
+        if unseen.any():
+            what = "missing values" if column.is_number else "values unlike those fitted"
+            raise ValueError(
+                f"the public column {column.name!r} has {what} in {int(unseen.sum())} of {len(records)} records. "
+                "Nothing was learned of them, and their release would tell the private value: fill or drop them, fit "
+                "to a table that has such, or take kind 'pdi'"
+            )
+
+
 def _beyond_steps(D: float, found: list[Column], method: str) -> float:
-    """Return the budget that is left if changes are whole steps."""
+    """Return the budget that is left beside the rounding to a grid."""
     cost = dearer(found)
     if 0 < D <= cost:
         raise ValueError(
-            f"the method {method!r} changes numbers by whole steps, here of {[column.step for column in found]}, and "
+            f"the method {method!r} rounds what it releases, here to steps of {[column.step for column in found]}, and "
             f"needs a budget above {cost:.3g}, got {D:g}; 'transport' takes any"
         )
     return max(D - cost, 0.0)
