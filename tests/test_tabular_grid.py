@@ -101,3 +101,17 @@ def test_the_private_column_is_no_index():
     table = pd.DataFrame({"sex": SEX, "height": HEIGHT}).set_index("sex", drop=False)
     with pytest.raises(ValueError, match="the index of X must not be the private column 'sex'"):
         TablePrivatizer("sex", 0.5).fit_transform(table)
+
+
+@pytest.mark.parametrize("method", ["transport", "affine"])
+def test_gaps_and_categories_that_were_not_fitted_do_not_tell_the_private_value(method):
+    table = pd.DataFrame({"sex": SEX, "height": HEIGHT})
+    if method == "transport":
+        table["city"] = RANDOM.choice(["a", "b"], N)
+    mechanism = TablePrivatizer("sex", 0.5, method=method, random_state=5).fit(table[FITTED])
+    new = table[~FITTED].reset_index(drop=True)
+    new.loc[::2, "height"] = np.nan
+    if method == "transport":
+        new.loc[1::2, "city"] = "c"
+    other = new.assign(sex=1 - new["sex"])
+    pd.testing.assert_frame_equal(mechanism.transform(new)[::2], mechanism.transform(other)[::2])

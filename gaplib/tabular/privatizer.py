@@ -224,12 +224,12 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         if self.private_ in frame.index.names:
             raise ValueError(f"the index of X must not be the private column {self.private_!r}: it would be released")
         before = _columns.records(frame, self.columns_)
-        if self._sees_private():
-            _refuse_unseen(before, self.columns_)
         draws = self.mechanism_.draws
         whole = before.numbers.shape[1] if any(column.step for column in self.columns_) else 0
         uniform = _uniform(self.seed_, start, len(frame), draws + whole)
-        after = self.mechanism_.release(before, self._labels(frame), uniform[:, :draws])
+        # Nothing was learned of what hides the private value of records unlike those fitted: it is not looked at there.
+        labels = np.where(_unseen(before, self.columns_), 0, self._labels(frame))
+        after = self.mechanism_.release(before, labels, uniform[:, :draws])
         if whole:
             after = on_grid(after, self.columns_, uniform[:, draws:])
         return _columns.replaced(frame, self.columns_, before, after)
@@ -344,18 +344,10 @@ def _with_steps(found: list[Column], records: Records) -> list[Column]:
     return [replace(column, step=next(steps)) if column.is_number else column for column in found]
 
 
-def _refuse_unseen(records: Records, columns: list[Column]) -> None:
-    """Refuse gaps and categories that were not fitted: nothing was learned of what hides the private value there."""
-    numbers, codes = iter(records.numbers.T), iter(records.codes.T)
-    for column in columns:
-        unseen = np.isnan(next(numbers)) & (column.missing == 0) if column.is_number else next(codes) < 0
-        if unseen.any():
-            what = "missing values" if column.is_number else "values unlike those fitted"
-            raise ValueError(
-                f"the public column {column.name!r} has {what} in {int(unseen.sum())} of {len(records)} records. "
-                "Nothing was learned of them, and their release would tell the private value: fill or drop them, fit "
-                "to a table that has such, or take kind 'pdi'"
-            )
+def _unseen(records: Records, columns: list[Column]) -> np.ndarray:
+    """Return which records have a gap or a category that no fitted record had, shape (n,)."""
+    gaps = np.array([column.missing == 0 for column in columns if column.is_number], bool)
+    return (np.isnan(records.numbers) & gaps).any(axis=1) | (records.codes < 0).any(axis=1)
 
 
 def _beyond_steps(D: float, found: list[Column], method: str) -> float:
