@@ -377,7 +377,7 @@ def test_a_mechanism_is_kept_in_a_file(tmp_path, method):
     other = load(tmp_path / "mechanism.npz")
     assert other.seed_ != privatizer.seed_
     other.seed_ = privatizer.seed_
-    pd.testing.assert_frame_equal(other.transform(table), privatizer.transform(table))
+    pd.testing.assert_frame_equal(other.release_part(table, 0), privatizer.transform(table))
     assert other.epsilon_ == privatizer.epsilon_
 
 

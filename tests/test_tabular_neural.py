@@ -17,6 +17,7 @@ from gaplib import training, transport
 from gaplib.__main__ import main
 from gaplib.models import GaussianMixture
 from gaplib.tabular import TablePrivatizer, load, save
+from gaplib.tabular.grid import dearer
 
 MODEL, D, STEPS = GaussianMixture(0.5, 1, 1, 1), 0.3, 1000
 SEEDS = (0, 1, 2)
@@ -67,7 +68,9 @@ def test_accuracy_is_close_to_the_optimum_on_new_records(on_the_line):
     several, (_, blind) = on_the_line
     new = line(200_000, 9)
     gaps = [guessed(p.transform(new)["x"].to_numpy(), bits(new)) for _, p in several]
-    gaps = np.array(gaps) - transport.optimal_pdd(MODEL, D).value
+    # The rounding to a grid takes a part of the budget; what it blurs comes on top.
+    left = D - dearer(several[0][1].columns_) / 25
+    gaps = np.array(gaps) - transport.optimal_pdd(MODEL, left).value
     # Below the optimum nothing can be, but by the test's 100,000 records, .002, and what is spent beyond D on new ones.
     assert gaps.min() > -0.008
     assert gaps.mean() < 0.02 and gaps.max() < 0.03, gaps
@@ -81,11 +84,13 @@ def test_the_budget_is_kept(on_the_line):
     for table, privatizer in [*several, one]:
         mechanism, (column,) = privatizer.mechanism_, privatizer.columns_
         z = (table["x"].to_numpy() - mechanism.centers[0]) / mechanism.units[0]
-        spent = mechanism.network.distortion(z, bits(table)) * mechanism.units[0] ** 2
+        spent = mechanism.network.distortion(z, bits(table)) * mechanism.units[0] ** 2 + dearer([column])
         assert column.unit == 1 and 0.9 * 25 * D < spent <= 1.005 * 25 * D
         new = line(100_000, 8)
-        # Five standard errors of a mean whose records cost at most some variances, of the sample and of the test.
-        assert cost(new, privatizer.transform(new)) == pytest.approx(25 * D, rel=0.1)
+        # Five standard errors of a mean whose records cost at most some variances, of the sample and of the test; and
+        # the rounding, which costs a third of its bound at least, as numbers lie anywhere between two points.
+        spends = cost(new, privatizer.transform(new))
+        assert 0.9 * 25 * D - dearer([column]) < spends < 1.1 * 25 * D
 
 
 def test_kept_and_released_in_parts_to_the_same_bits(on_the_line, tmp_path):
@@ -96,7 +101,7 @@ def test_kept_and_released_in_parts_to_the_same_bits(on_the_line, tmp_path):
         assert other.seed_ != privatizer.seed_
         other.seed_ = privatizer.seed_
         released = privatizer.transform(table)
-        pd.testing.assert_frame_equal(other.transform(table), released, check_exact=True)
+        pd.testing.assert_frame_equal(other.release_part(table, 0), released, check_exact=True)
         parts = [privatizer.release_part(table[a:b], a) for a, b in ((0, 1), (1, 4500), (4500, 10_000))]
         pd.testing.assert_frame_equal(pd.concat(parts), released, check_exact=True)
         assert (released["x"] != table["x"]).mean() > 0.05
