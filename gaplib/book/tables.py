@@ -22,8 +22,8 @@ def show(
     Parameters
     ----------
     columns : dict from head to values
-        From left to right. Heads, caption and texts may contain ``$mathematics$``; of floats `digits` are shown
-        after the point, and nothing of None.
+        From left to right. Heads, caption and texts may contain mathematics between dollar signs; of floats `digits`
+        are shown after the point, and nothing of None.
     caption : str
         One sentence that says what the numbers are.
     name : str
@@ -40,7 +40,7 @@ def show(
 
     Examples
     --------
-    ``tables.show({"$D$": [1, 2], "accuracy": [0.85, 0.72]}, "Accuracy by budget.", "tab-accuracy", digits=2)``
+    ``tables.show({"D": [1, 2], "accuracy": [0.85, 0.72]}, "Accuracy by budget.", "tab-accuracy", digits=2)``
     """
     from IPython.display import display  # here, because a program that only computes has no use for it
 
