@@ -453,7 +453,7 @@ def test_equal_players_share_a_program(monkeypatch):
     module = sys.modules["gaplib.training.train"]
     played = []
 
-    def play(program, games, advance, checkpoint):
+    def play(program, games, advance, checkpoint, watch):
         played.append((program.rules.adversary.width, len(games)))
         return [SimpleNamespace(diverged=False) for _ in games]
 
