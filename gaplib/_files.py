@@ -93,6 +93,8 @@ def _blaming(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno is None:
+            raise
         raise OSError(error.errno, error.strerror, str(target)) from None
 
 

@@ -62,6 +62,17 @@ def visit(tab, url):
     tab.evaluate("window.MathJax && MathJax.startup.promise")  # a page without mathematics does not load MathJax
 
 
+def assert_explorer_fits(tab, width):
+    """Nothing of an explorer or player is wider than the page, and words are not shrunk with a plot."""
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    right = tab.locator(".gap-explorer .content > :not(.unseen), .gap-explorer figure svg").evaluate_all(
+        "e => Math.max(...e.map((x) => x.getBoundingClientRect().right))"
+    )
+    assert right <= width
+    sizes = tab.locator(".gap-explorer svg text").evaluate_all("e => e.map((t) => t.getBoundingClientRect().height)")
+    assert min(size for size in sizes if size) > 9
+
+
 def watch(tab):
     """The list that gets what goes wrong in a tab from now on: errors of its scripts, warnings, failed requests."""
     problems = []

@@ -145,18 +145,16 @@ def open_site(browser, addresses):
 
 @pytest.fixture(scope="module")
 def alone(request, tmp_path_factory):
-    """The explorer that the module tests, as the only thing on a page: its address."""
-    from gaplib.book import explorer  # which most tests do not need
-
+    """The explorer or player that the module tests, as the only thing on a page: its address."""
     path = tmp_path_factory.mktemp("explorer") / "alone.html"
     head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    path.write_text(f"{head}<body>{explorer.fragment(request.module.EXPLORER)}", encoding="utf-8")
+    path.write_text(f"{head}<body>{request.module.ALONE}", encoding="utf-8")
     return path.as_uri()
 
 
 @pytest.fixture
 def open_alone(browser, alone):
-    """A function that opens the explorer alone at a setting; the test fails on an error or a request."""
+    """A function that opens it alone at a setting; the test fails on an error or a request."""
     contexts, problems = [], []
 
     def open_tab(setting="", **options):

@@ -7,6 +7,7 @@ import urllib.parse
 
 import numpy as np
 import pytest
+from browsing import assert_explorer_fits
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 from project import ROOT
@@ -17,7 +18,7 @@ from gaplib.book import explorer, paper
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 
-EXPLORER = "mixture"  # what the fixtures of conftest open
+ALONE = explorer.fragment("mixture")  # what the fixtures of conftest open
 # The limits, as the page states them.
 LIMITS = {"prior": (0.01, 0.99), "mu": (0, 4), "var0": (0.1, 8), "var1": (0.1, 8), "D": (0, 20)}
 START = {"prior": 0.75, "mu": 3, "var0": 1, "var1": 1, "D": 4}
@@ -577,13 +578,7 @@ def test_lines_and_words_stand_out(open_site, scheme):
 def test_the_page_fits(open_site, width):
     tab, home, problems = open_site("http", viewport={"width": width, "height": 800})
     tab.goto(home + "book/explorer.html")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    right = tab.locator(".gap-explorer .content > :not(.unseen), .gap-explorer figure svg").evaluate_all(
-        "e => Math.max(...e.map((x) => x.getBoundingClientRect().right))"
-    )
-    assert right <= width
-    sizes = tab.locator(".gap-explorer svg text").evaluate_all("e => e.map((t) => t.getBoundingClientRect().height)")
-    assert min(size for size in sizes if size) > 9  # words are not shrunk with the plot
+    assert_explorer_fits(tab, width)
     assert problems == []
 
 

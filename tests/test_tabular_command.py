@@ -385,6 +385,10 @@ def test_malformed_parquet(folder, capsys):
         ([*RELEASE, "--seed", "-1"], "--seed"),
         ([*RELEASE, "--method", "affine"], "one public column"),
         ([*RELEASE, "--mechanism", "m.npz"], "brings its own"),
+        (
+            ["release", "table.csv", "--mechanism", "m.npz", "--report", "r.html", "--out", "o.csv"],
+            "describes a new mechanism",
+        ),
         (["release", "table.csv", "--mechanism", "table.csv", "--out", "o.csv"], "different files"),
         (["release", "table.csv", "--mechanism", "other.csv", "--out", "o.csv"], "format"),
         (["audit", "table.csv", "table.csv", "--private", "sex"], "holds the private column"),

@@ -7,6 +7,7 @@ import urllib.parse
 import numpy as np
 import pytest
 import recordings
+from browsing import assert_explorer_fits
 from bs4 import BeautifulSoup
 from project import ROOT
 
@@ -14,6 +15,7 @@ from gaplib.book import explorer
 
 FILES = {name: recordings.FOLDER / f"{name}.json" for name in recordings.RECORDINGS}
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in FILES.items()}
+ALONE = explorer.player(TEXTS)  # what the fixtures of conftest open
 
 slow = pytest.mark.slow
 
@@ -69,7 +71,7 @@ def test_training_gives_this_now(name):
 
 
 def test_the_player_asks_for_no_file():
-    page = explorer.player(TEXTS)
+    page = ALONE
     soup = BeautifulSoup(page, "html.parser")
     assert len(soup.find_all("script")) == 3 and len(soup.find_all("style")) == 1
     assert soup.find_all(["link", "img", "iframe"]) == [] and soup.find_all(src=True) == []
@@ -84,28 +86,6 @@ def test_the_player_asks_for_no_file():
 # In a browser
 
 
-@pytest.fixture
-def open_player(browser, tmp_path):
-    """A function that opens the player alone at a moment; the test fails on an error or a request."""
-    path, problems, contexts = tmp_path / "alone.html", [], []
-    head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    path.write_text(f"{head}<body>{explorer.player(TEXTS)}", encoding="utf-8")
-
-    def open_tab(address="", **options):
-        contexts.append(browser.new_context(**options))
-        tab = contexts[-1].new_page()
-        tab.on("console", lambda m: problems.append(f"console: {m.text}"))
-        tab.on("pageerror", lambda error: problems.append(f"script error: {error}"))
-        tab.on("request", lambda r: None if r.url.startswith(path.as_uri()) else problems.append(f"asks for {r.url}"))
-        tab.goto(path.as_uri() + address)
-        return tab
-
-    yield open_tab
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
 def shown(tab):
     """Iteration, loss, distortion and price, as the page says them."""
     words = tab.locator("svg.course").text_content()
@@ -116,10 +96,10 @@ def shown(tab):
 
 
 @slow
-def test_every_moment_shows_what_was_recorded(open_player):
+def test_every_moment_shows_what_was_recorded(open_alone):
     name = "equal"  # not the one that it begins with
     held = json.loads(TEXTS[name])
-    tab = open_player(f"#recording={name}")
+    tab = open_alone(f"#recording={name}")
     assert shown(tab) == [0, None, None, None] and "Before training" in tab.locator(".note").inner_text()
     slider = tab.locator("input[type=range]")
     slider.focus()
@@ -136,12 +116,12 @@ def test_every_moment_shows_what_was_recorded(open_player):
     # The address and the words for screen readers follow; another visitor sees the same.
     assert f"iteration={moment['iteration']}" in tab.evaluate("location.hash")
     assert "price of distortion" in tab.locator("[role=status]").text_content()
-    assert shown(open_player(tab.evaluate("location.hash"))) == shown(tab)
+    assert shown(open_alone(tab.evaluate("location.hash"))) == shown(tab)
 
 
 @slow
-def test_play_and_pause(open_player):
-    tab = open_player()
+def test_play_and_pause(open_alone):
+    tab = open_alone()
     button, iteration = tab.get_by_role("button"), lambda: shown(tab)[0]
     button.press("Enter")
     assert button.inner_text() == "Pause"
@@ -169,8 +149,8 @@ def test_play_and_pause(open_player):
 
 
 @slow
-def test_dragging_the_curves(open_player):
-    tab = open_player()
+def test_dragging_the_curves(open_alone):
+    tab = open_alone()
     box = tab.locator("svg.course").bounding_box()
     at = []
     for share in (0.3, 0.8):
@@ -180,22 +160,22 @@ def test_dragging_the_curves(open_player):
 
 
 @slow
-def test_who_wants_less_motion_sees_the_end_at_once(open_player):
-    tab = open_player(reduced_motion="reduce")
+def test_who_wants_less_motion_sees_the_end_at_once(open_alone):
+    tab = open_alone(reduced_motion="reduce")
     tab.get_by_role("button").press("Enter")
     assert shown(tab)[0] == 3000 and tab.get_by_role("button").inner_text() == "Play"
 
 
 @slow
 @pytest.mark.parametrize("address", ["#recording=none", "#recording=toString&iteration=5", "#iteration=x"])
-def test_a_bad_address_begins_at_the_start(open_player, address):
-    assert shown(open_player(address))[0] == 0
+def test_a_bad_address_begins_at_the_start(open_alone, address):
+    assert shown(open_alone(address))[0] == 0
 
 
 @slow
 @pytest.mark.parametrize(("iteration", "nearest"), [("x", 0), ("-7", 0), ("1e9", 3000), ("317", 300)])
-def test_a_moment_that_was_not_recorded_is_the_nearest(open_player, iteration, nearest):
-    assert shown(open_player(f"#recording=equal&iteration={iteration}"))[0] == nearest
+def test_a_moment_that_was_not_recorded_is_the_nearest(open_alone, iteration, nearest):
+    assert shown(open_alone(f"#recording=equal&iteration={iteration}"))[0] == nearest
 
 
 @slow
@@ -203,16 +183,12 @@ def test_a_moment_that_was_not_recorded_is_the_nearest(open_player, iteration, n
 def test_the_page_fits_and_shows_all_together(open_site, width):
     tab, home, problems = open_site("http", viewport={"width": width, "height": 844})
     tab.goto(home + "book/training.html")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
     tops = tab.locator("svg.released, .player, svg.course").evaluate_all(
         "all => all.map((e) => e.getBoundingClientRect()).flatMap((box) => [box.top, box.bottom])"
     )
     header = tab.locator(".bd-header-article").bounding_box()["height"]
     assert max(tops) - min(tops) <= 844 - header
-    right = tab.locator(".gap-explorer .content > :not(.unseen), .gap-explorer svg").evaluate_all(
-        "e => Math.max(...e.map((x) => x.getBoundingClientRect().right))"
-    )
-    assert right <= width
+    assert_explorer_fits(tab, width)
     assert problems == []
 
 

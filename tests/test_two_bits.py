@@ -6,6 +6,7 @@ import urllib.parse
 
 import numpy as np
 import pytest
+from browsing import assert_explorer_fits
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 from project import ROOT
@@ -15,7 +16,7 @@ from gaplib.book import explorer
 from gaplib.mechanisms import BinaryKernel
 from gaplib.models import BinaryModel
 
-EXPLORER = "two_bits"  # what the fixtures of conftest open
+ALONE = explorer.fragment("two_bits")  # what the fixtures of conftest open
 LIMITS = {"prior": (0.01, 0.99), "x0": (0, 1), "x1": (0, 1), "D": (0, 0.5)}  # as the controls state them
 CELLS = ("s00", "s01", "s10", "s11")
 PAPER = {"prior": 0.625, "x0": 0.5, "x1": 0.9}  # p = 3/4, q = 1/4
@@ -47,7 +48,7 @@ def test_a_bad_beginning_is_refused():
 
 
 def test_the_explorer_asks_for_no_file():
-    page = explorer.fragment(EXPLORER)
+    page = ALONE
     soup = BeautifulSoup(page, "html.parser")
     assert len(soup.find_all("script")) == 3 and len(soup.find_all("style")) == 1
     assert soup.find_all(["link", "img", "iframe"]) == [] and soup.find_all(src=True) == []
@@ -355,13 +356,7 @@ def test_a_phone_shows_what_is_moved_and_what_changes_together(open_site):
 def test_the_page_fits(open_site, width):
     tab, home, problems = open_site("http", viewport={"width": width, "height": 800})
     tab.goto(home + "book/two_bits.html")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    right = tab.locator(".gap-explorer .content > :not(.unseen), .gap-explorer svg").evaluate_all(
-        "e => Math.max(...e.map((x) => x.getBoundingClientRect().right))"
-    )
-    assert right <= width
-    sizes = tab.locator(".gap-explorer svg text").evaluate_all("e => e.map((t) => t.getBoundingClientRect().height)")
-    assert min(size for size in sizes if size) > 9  # words are not shrunk with the plot
+    assert_explorer_fits(tab, width)
     assert problems == []
 
 

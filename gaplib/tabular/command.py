@@ -99,18 +99,18 @@ def _secret(privatizer: TablePrivatizer) -> str:
 
 
 def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer, pd.DataFrame]:
-    """Return the privatizer, and the sample that it was, or would be, fitted to."""
+    """Return the privatizer, and the sample that it was fitted to, empty for one that is loaded."""
     if options.mechanism is not None:
         own = ("private", "public", "budget", "save", *_SETTINGS)
         given = [name for name in own if getattr(options, name) is not None]
         if given:
             raise ValueError(f"--mechanism brings its own settings: --{given[0]} cannot be given with it")
+        if options.report is not None:  # it fits mechanisms of its own
+            raise ValueError("--report describes a new mechanism, and cannot be given with --mechanism: use `audit`")
         privatizer = load(options.mechanism)
         if options.seed is not None:
             privatizer.seed_ = _seed(options)
         _check_columns(privatizer, table)
-        if options.report is not None:  # it fits mechanisms of its own
-            raise ValueError("--report describes a new mechanism, and cannot be given with --mechanism: use `audit`")
         return privatizer, pd.DataFrame()
     if options.private is None or options.budget is None:
         raise ValueError("--private and --budget are needed, or --mechanism")

@@ -225,12 +225,12 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
             raise ValueError(f"the index of X must not be the private column {self.private_!r}: it would be released")
         before = _columns.records(frame, self.columns_)
         draws = self.mechanism_.draws
-        whole = before.numbers.shape[1] if any(column.step for column in self.columns_) else 0
-        uniform = _uniform(self.seed_, start, len(frame), draws + whole)
+        rounded = before.numbers.shape[1] if any(column.step for column in self.columns_) else 0
+        uniform = _uniform(self.seed_, start, len(frame), draws + rounded)
         # Nothing was learned of what hides the private value of records unlike those fitted: it is not looked at there.
         labels = np.where(_unseen(before, self.columns_), 0, self._labels(frame))
         after = self.mechanism_.release(before, labels, uniform[:, :draws])
-        if whole:
+        if rounded:
             after = on_grid(after, self.columns_, uniform[:, draws:])
         return _columns.replaced(frame, self.columns_, before, after)
 

@@ -46,17 +46,12 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     Where a mechanism sees Y, the optimum on the line is deterministic, and the network takes one move and no noise. One
     that does not see Y has to release records of one place at several: it takes three moves and a number of noise.
 
-    That is near the optimum on the paper's datasets. Where the two distributions overlap much (mu = 1, D = .3), or
-    nearly all is to be hidden (dataset 2, D = 6), accuracy stays .03 above it.
-
     In many dimensions a game needs records more than steps, for both players learn a small sample by heart. Records are
-    therefore moved a little at random while the network trains, the more the fewer there are. Of two Gaussians with
-    20,000 records, D = 1, optimum .852, a fresh attacker is right on .861 of new ones in eight dimensions, and on
-    .883 in sixteen.
+    therefore moved a little at random while the network trains, the more the fewer there are. Chapter 20 of the book
+    records how near all of this comes to the optimum.
 
-    A game can end with the records of one value of Y all staying where they are, far from the optimum (.10 above it in
-    one game of eight dimensions): gates that close early do not open again. Judge what was learned by a fresh attacker,
-    and play several seeds.
+    A game can end with the records of one value of Y all staying where they are, far from the optimum. Judge what was
+    learned by a fresh attacker, and play several seeds.
 
     Parameters
     ----------

@@ -21,6 +21,26 @@
     return found;
   }
 
+  // What controls allow: a number within its limits, to some digits; and the numbers of a text such as "prior=0.5&mu=3".
+  // What is missing or no number is taken from `otherwise`.
+  function limits(controls, digits) {
+    const clamp = (name, value) => {
+      const { min, max } = controls[name];
+      return Number(Math.min(Math.max(value, min), max).toFixed(digits));
+    };
+    const read = (text, otherwise, names = Object.keys(controls)) => {
+      const given = new URLSearchParams(text);
+      const found = { ...otherwise };
+      for (const name of names) {
+        const value = given.get(name)?.trim();
+        if (value && Number.isFinite(Number(value))) found[name] = clamp(name, Number(value));
+      }
+      return found;
+    };
+    return { clamp, read };
+  }
+  const isSettingOf = (start) => (text) => Object.keys(start).some((name) => new URLSearchParams(text).has(name));
+
   // An empty plot at the width that there is, so that letters keep their size. `x` and `y` are the ranges.
   function plot(svg, height, x, y, { left = 8, right = 8, top = 10, bottom = 18 } = {}) {
     const width = Math.max(svg.parentElement.clientWidth, 200);
@@ -169,6 +189,8 @@
     evenly,
     fixed,
     heldHandle,
+    isSettingOf,
+    limits,
     line,
     listen,
     path,

@@ -4,7 +4,7 @@
   const { numbers, transport } = window.gapExplorer.mixture;
   const { box, caption, control, evenly, fixed, heldHandle, line, listen, path, placeHandles, plot, settleInFrame } =
     window.gapExplorer.drawing;
-  const { text, ticks, whenResized } = window.gapExplorer.drawing;
+  const { isSettingOf, limits, text, ticks, whenResized } = window.gapExplorer.drawing;
   const root = document.querySelector(".gap-mixture");
   const find = (selector) => root.querySelector(selector);
 
@@ -61,28 +61,18 @@
     ...Object.fromEntries(Object.entries(CONTROLS).map(([name, { start }]) => [name, start])),
     mechanism: "map",
   };
+  const { clamp, read: readNumbers } = limits(CONTROLS, 2);
   const embedded = read(root.dataset.setting, START); // a notebook may begin elsewhere
   let state = embedded;
 
-  function clamp(name, value) {
-    const { min, max } = CONTROLS[name];
-    return Number(Math.min(Math.max(value, min), max).toFixed(2));
-  }
-
-  // A setting as text, such as "prior=0.5&mu=3&var0=1&var1=1&D=4&mechanism=map", as it stands in the address. What is
-  // missing or no number is taken from `otherwise`.
+  // A setting as text, such as "prior=0.5&mu=3&var0=1&var1=1&D=4&mechanism=map", as it stands in the address.
   function read(text, otherwise) {
-    const given = new URLSearchParams(text);
-    const setting = { ...otherwise };
-    for (const name of Object.keys(CONTROLS)) {
-      const value = given.get(name)?.trim();
-      if (value && Number.isFinite(Number(value))) setting[name] = clamp(name, Number(value));
-    }
-    if (Object.hasOwn(MECHANISMS, given.get("mechanism") ?? "")) setting.mechanism = given.get("mechanism");
-    return setting;
+    const mechanism = new URLSearchParams(text).get("mechanism") ?? "";
+    const setting = readNumbers(text, otherwise);
+    return Object.hasOwn(MECHANISMS, mechanism) ? { ...setting, mechanism } : setting;
   }
 
-  const isSetting = (text) => Object.keys(START).some((name) => new URLSearchParams(text).has(name));
+  const isSetting = isSettingOf(START);
 
   let settling;
   function change(changes, remark = "") {

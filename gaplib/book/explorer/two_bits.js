@@ -4,6 +4,7 @@
   const { bits, drawing } = window.gapExplorer;
   const { box, caption, control, evenly, fixed, heldHandle, line, listen, path, placeHandles, plot, text, ticks } =
     drawing;
+  const { isSettingOf, limits } = drawing;
   const root = document.querySelector(".gap-two-bits");
   const find = (selector) => root.querySelector(selector);
 
@@ -34,23 +35,14 @@
   // The paper's model with p = 3/4, q = 1/4
   const START = { prior: 0.625, x0: 0.5, x1: 0.9, D: 0.1, kind: "pdd", flips: "hand" };
   Object.assign(START, { s00: 0.9, s01: 1, s10: 1, s11: 0.95 });
+  const { clamp, read: readNumbers } = limits(CONTROLS, 4);
   const embedded = read(root.dataset.setting, START); // a notebook may begin elsewhere
   let state = embedded;
 
-  function clamp(name, value) {
-    const { min, max } = CONTROLS[name];
-    return Number(Math.min(Math.max(value, min), max).toFixed(4));
-  }
-
-  // A setting as text, such as "prior=0.5&x0=0.25&x1=0.75&D=0.1&kind=pdi&flips=map", as it stands in the address. What is
-  // missing or not allowed is taken from `otherwise`.
+  // A setting as text, such as "prior=0.5&x0=0.25&x1=0.75&D=0.1&kind=pdi&flips=map", as it stands in the address.
   function read(setting, otherwise) {
     const given = new URLSearchParams(setting);
-    const found = { ...otherwise };
-    for (const name of [...Object.keys(MODEL), "D", ...CELLS]) {
-      const value = given.get(name)?.trim();
-      if (value && Number.isFinite(Number(value))) found[name] = clamp(name, Number(value));
-    }
+    const found = readNumbers(setting, otherwise, [...Object.keys(MODEL), "D", ...CELLS]);
     for (const [name, allowed] of [
       ["kind", KINDS],
       ["flips", FLIPS],
@@ -64,7 +56,7 @@
     const shown = Object.entries(numbers).filter(([name]) => flips === "hand" || !CELLS.includes(name));
     return new URLSearchParams({ ...Object.fromEntries(shown), kind, flips });
   };
-  const isSetting = (address) => Object.keys(START).some((name) => new URLSearchParams(address).has(name));
+  const isSetting = isSettingOf(START);
 
   const ofCells = ({ s00, s01, s10, s11 }) => [
     [s00, s01],
