@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from gaplib import _checks, _files
 from gaplib.tabular import attackers, usefulness
@@ -154,7 +155,9 @@ def audit(original: Any, released: Any, private: str | int, random_state: int = 
     before, after, columns, labels, values, name = _pairs(original, released, private)
     rows = np.random.default_rng([seed, 1]).permutation(len(labels))[:MOST_RECORDS]
     learned, attacked = _halves(rows, labels)
-    found = _attacked(columns, before, after, labels, len(values), learned, attacked, seed)
+    # So few records to learn from that threads only wait for one another, on a busy machine with eight times the work.
+    with threadpool_limits(1):
+        found = _attacked(columns, before, after, labels, len(values), learned, attacked, seed)
     share = np.bincount(labels, minlength=len(values)).max() / len(labels)
     table = pd.DataFrame(
         {k: v for k, v in found.items() if k != "belief"}, index=pd.Index(attackers.ATTACKERS, name="attacker")
