@@ -152,6 +152,30 @@ def test_search_finds_every_theorem_by_number_and_by_name(open_site, site):
     assert tab.locator(f"#{anchor}").is_visible()
 
 
+@pytest.mark.parametrize(
+    "query, instead",
+    [
+        ("privatiser", "privatizer"),
+        ("Randomised response", "randomized response"),
+        ("optimisation", "optimization"),
+        ("sanitiser", "privatizer"),
+        ("coupling", "plan"),
+        ("GAN", None),
+        ("optimal transport", None),
+        ("colour", None),
+        ("xyzzy", None),
+    ],
+)
+def test_search_knows_other_spellings_and_words(open_site, query, instead):
+    tab, home, problems = open_site("http")
+    tab.goto(f"{home}search.html?q={quote(query)}")
+    tab.wait_for_function("document.querySelector('.search-summary')?.innerText")  # it has finished, or found nothing
+    assert (tab.locator("#search-results li").count() > 0) == (query != "xyzzy")
+    told = tab.locator(".search-respelled b").all_inner_texts()
+    assert told == ([instead] if instead else [])
+    assert problems == []
+
+
 @pytest.mark.parametrize("way", ["http", "file"])
 @pytest.mark.parametrize("query", ["Theorem 3", "Proposition 1", "Table 4", "Figure 13", "Equation 37", "Algorithm 1"])
 def test_search_finds_the_numbers_of_the_paper(open_site, way, query):
@@ -180,7 +204,7 @@ def test_a_phone_fades_what_scrolls_until_its_end(open_site):
     tab, home, _ = open_site("http", viewport={"width": 390, "height": 844})
     for page, selector in (
         ("notebooks/04_binary_pdi.html", "#equation-eq-pdi-kernel > mjx-container"),
-        ("book/index.html", ".pst-scrollable-table-container"),
+        ("book/index.html", "#how-the-paper-stands .pst-scrollable-table-container"),
         ("book/explorer.html", ".gap-explorer .scroll"),
     ):
         visit(tab, home + page)
@@ -230,8 +254,8 @@ def test_copy_buttons_copy_the_code(open_site):
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit(tab, home + "notebooks/03_binary_pdd.html")
     cells = tab.locator("div.cell_input div.highlight:visible")
-    assert cells.count() > 10
-    for cell in (cells.nth(0), cells.nth(3)):
+    assert cells.count() > 1
+    for cell in (cells.first, cells.last):
         cell.hover()
         cell.locator("button.copybtn").click()
         copied = tab.evaluate("navigator.clipboard.readText()")
@@ -278,7 +302,7 @@ def test_requests_to_other_hosts_are_blocked_and_told(open_site, foreign):
             tab.evaluate("(url) => new Image().src = url", f"http://{host}/image.png")
             tab.evaluate("(url) => fetch(url, { mode: 'no-cors' }).catch(() => {})", f"http://{host}/fetched")
             for name in ("image.png", "fetched"):
-                assert f"failed: http://{host}/{name}" in problems
+                assert f"failed: http://{host}/{name}: net::ERR_FAILED" in problems
     assert asked == []
 
 

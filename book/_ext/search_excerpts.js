@@ -1,4 +1,4 @@
-// The excerpts of search results; search_excerpts.py puts this on the search page.
+// The excerpts of search results; search_scripts.py puts this on the search page.
 
 // In the text of a page a formula is one character, of those that Unicode gives to nobody, so that no excerpt cuts it.
 const FIRST = 0xe000;
