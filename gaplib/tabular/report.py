@@ -109,7 +109,11 @@ def _attacks(audit: Audit) -> str:
     }
     rows["baseline"] = [_interval(*audit.baseline)] * 2
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["release", "original"])
-    return _table(frame, "Share of private values that are guessed, with 95 % intervals")
+    given_up = (
+        "<p>An attacker that, on some of the records it learns from, guesses no better than by the most frequent value "
+        "gives up: it guesses that value, and its share is the baseline's among the records attacked.</p>\n"
+    )
+    return given_up + _table(frame, "Share of private values that are guessed, with 95 % intervals")
 
 
 def _table(frame: pd.DataFrame, caption: str) -> str:
