@@ -116,6 +116,9 @@ def chapter(site: Path, page: str, pages: list[str]) -> Tag:
     for tag in content.select("a.headerlink, script, button, details.above-input, noscript"):
         if "gapExplorer" not in tag.text:  # its script draws the explorer, as it opens
             tag.decompose()
+    for tag in content.select("div.cell"):  # what folded all of a cell leaves a box, whose margins can fill a page
+        if not tag.find(["div", "details", "img"]):
+            tag.decompose()
     for tag in content.select("details.below-input"):  # folded output
         only(tag, "summary").decompose()
         tag.unwrap()

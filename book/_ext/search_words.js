@@ -27,7 +27,7 @@
   const isKnown = (word) => own(Search._index.terms, word) || own(Search._index.titleterms, word);
 
   function inThisBook(word) {
-    if (/\d/.test(word) || isKnown(word)) return word;
+    if (stopwords.includes(word) || isKnown(word)) return word; // no page's index has "for": it is not "four"
     const spellings = [word, ...SPELLINGS.map(([ending, other]) => word.replace(ending, other))];
     const words = [...spellings, ...spellings.flatMap((spelling) => SYNONYMS[spelling] ?? [])];
     return words.find(isKnown) ?? word;
