@@ -160,6 +160,7 @@ def test_search_finds_every_theorem_by_number_and_by_name(open_site, site):
         ("optimisation", "optimization"),
         ("sanitiser", "privatizer"),
         ("coupling", "plan"),
+        ("in favor of", "in favour of"),
         ("bounds for the centre", None),
         ("GAN", None),
         ("optimal transport", None),

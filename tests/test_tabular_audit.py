@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gaplib.models import GaussianMixture
-from gaplib.tabular import Audit, TablePrivatizer, audit, trade_off
+from gaplib.tabular import Audit, TablePrivatizer, attackers, audit, trade_off
 from gaplib.tabular.attackers import ATTACKERS
 from gaplib.tabular.auditing import interval
 
@@ -147,6 +148,24 @@ def test_the_same_seed_gives_the_same_audit():
     pd.testing.assert_frame_equal(first, second)
 
 
+def test_attackers_work_on_one_thread(monkeypatch):
+    """Whatever their caller's threads are."""
+    used = []
+    beliefs = attackers.beliefs
+
+    def watched(*arguments):
+        used.extend(pool["num_threads"] for pool in threadpool_info())
+        return beliefs(*arguments)
+
+    monkeypatch.setattr(attackers, "beliefs", watched)
+    frame = table(n=60)
+    with threadpool_limits(2):
+        assert 2 in [pool["num_threads"] for pool in threadpool_info()]
+        audit(frame, frame[["a"]], "y")
+        assert 2 in [pool["num_threads"] for pool in threadpool_info()]  # and they are the caller's again
+    assert set(used) == {1}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -228,3 +247,13 @@ def test_to_frame_has_every_part(audits):
     assert {"baseline", "attack", "control", "risk", "distortion", "before", "after"} <= set(frame["part"])
     row = frame[(frame["part"] == "attack") & (frame["name"] == "network")].iloc[0]
     assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_an_attacker_that_learns_nothing_guesses_the_most_frequent_value(tmp_path):
+    """As the page says: its share is that of this value among the records attacked."""
+    frame = table(n=300, share=0.8)
+    found = audit(frame, frame[["a"]].assign(a=0.0), "y")
+    halves = frame["y"].value_counts()
+    assert found.attacks["attack"].to_numpy() == pytest.approx(halves.max() / halves.sum(), abs=1 / found.n_attacked)
+    found.to_html(tmp_path / "page.html")
+    assert "gives up: it guesses that value" in (tmp_path / "page.html").read_text()

@@ -3,15 +3,9 @@
 {
   const SPELLINGS = [
     [/is(e[drs]?|ing|ations?)$/, "iz$1"],
-    [/yz(e[drs]?|ing)$/, "ys$1"],
-    [/our(s|ed|ing|al)?$/, "or$1"],
-    [/or(s|ed|ing|al)?$/, "our$1"],
-    [/re(s|d)?$/, "er$1"],
-    [/lled$/, "led"],
-    [/lling$/, "ling"],
+    [/or(s|ed|ing)?$/, "our$1"],
   ];
   const SYNONYMS = {
-    anonymization: "privacy",
     coupling: "plan",
     eavesdropper: "adversary",
     equilibria: "equilibrium",

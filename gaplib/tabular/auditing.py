@@ -155,7 +155,7 @@ def audit(original: Any, released: Any, private: str | int, random_state: int = 
     before, after, columns, labels, values, name = _pairs(original, released, private)
     rows = np.random.default_rng([seed, 1]).permutation(len(labels))[:MOST_RECORDS]
     learned, attacked = _halves(rows, labels)
-    # So few records to learn from that threads only wait for one another, on a busy machine with eight times the work.
+    # So few records to learn from that threads mostly wait for one another: on a busy machine, with six times the work.
     with threadpool_limits(1):
         found = _attacked(columns, before, after, labels, len(values), learned, attacked, seed)
     share = np.bincount(labels, minlength=len(values)).max() / len(labels)
