@@ -66,7 +66,7 @@ bench: env
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/sweeps.py
-	$(BIN)/python benchmarks/book.py
+	$(BIN)/python benchmarks/speeds.py
 
 env: .venv/complete
 

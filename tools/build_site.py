@@ -33,6 +33,8 @@ def derived_config(source: Path, execute: bool, url: str | None, baseurl: str | 
     # The derived file lies elsewhere, and these paths alone are taken relative to the file they stand in.
     extensions = config["sphinx"]["local_extensions"]
     config["sphinx"]["local_extensions"] = {name: str(source / path) for name, path in extensions.items()}
+    settings = config["sphinx"]["config"]
+    settings["templates_path"] = [str(source / path) for path in settings["templates_path"]]
     repository, html = config["repository"] or {}, config["html"]
     config["repository"] = repository | {"url": addresses.repository(repository.get("url") if url is None else url)}
     html["baseurl"] = addresses.site(html.get("baseurl") if baseurl is None else baseurl)
