@@ -157,7 +157,9 @@ def in_time(session: Session, written: list[Slide]) -> list[tuple[Slide, int, in
     for number, part in enumerate(session.parts, 1):
         minutes = sum(slide.minutes for slide in written if slide.part == number)
         if minutes != part.minutes:
-            raise ValueError(f"session {session.number}: part {number} has {minutes} minutes, in the guide {part.minutes}")
+            raise ValueError(
+                f"session {session.number}: part {number} has {minutes} minutes, in the guide {part.minutes}"
+            )
     ends = [sum(slide.minutes for slide in written[: i + 1]) for i in range(len(written))]
     return [(slide, end - slide.minutes, end) for slide, end in zip(written, ends, strict=True)]
 
@@ -186,7 +188,7 @@ def exercises(stem: str) -> list[tuple[str, str]]:
 
 @cache
 def numbers() -> dict[str, str]:
-    """Return what the book calls its theorems and exercises, by their labels: Theorem 7.2 is the second of chapter 7."""
+    """Return what the book calls its theorems and exercises, by label: Theorem 7.2 is the second of chapter 7."""
     found = {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         last: Counter[str] = Counter()
@@ -204,7 +206,7 @@ def filled(source: str, values: Mapping[str, object]) -> str:
         source = re.sub(r"\{\{(\w+)(:[^{}]*)?\}\}", lambda m: f"{{0{m[2] or ''}}}".format(values[m[1]]), source)
         source = re.sub(r"\{(?:prf:)?ref\}`([\w-]+)`", lambda m: numbers()[m[1]], source)
         source = re.sub(r"\{doc\}`/notebooks/(\d+)_\w+`", lambda m: f"chapter {int(m[1])}", source)
-        source = re.sub(r"\{doc\}`/notebooks/../(\w+)`|\{doc\}`(\w+)`", lambda m: page_title(m[1] or m[2]), source)
+        source = re.sub(r"\{doc\}`(\w+)`", lambda m: page_title(m[1]), source)
     except KeyError as error:
         raise ValueError(f"nothing is called {error} that {source[:60]!r} asks for") from error
     return source
@@ -291,9 +293,7 @@ def write(out: Path) -> list[Path]:
 
     Raises `FileExistsError` if the folder has files that are no earlier decks.
     """
-    template = jinja2.Environment().from_string(
-        (ROOT / "tools" / "slides.html.j2").read_text(encoding="utf-8")
-    )
+    template = jinja2.Environment().from_string((ROOT / "tools" / "slides.html.j2").read_text(encoding="utf-8"))
     planned = sessions()
     with outputs.new_version(out, "slides") as folder:
         (folder / "figures").mkdir()

@@ -131,7 +131,7 @@ def bound():
     axis.plot(epsilon, [map_accuracy(STORY, randomized_response(one)) for one in f], color=BLUE)
     axis.axhline(0.5, color=GREY, linestyle=":")
     axis.set(xlabel=r"$\varepsilon$ of randomized response", ylabel="accuracy on $Y$", xlim=(0, 4), ylim=(0.48, 1))
-    mark(axis, 1.5, 0.95, "at most, for every distribution", RED, ha="right")
+    mark(axis, 2.2, 0.84, "at most, for every distribution", RED)
     mark(axis, 1.7, 0.61, "in the story", BLUE)
     return figure
 
@@ -158,7 +158,9 @@ def misspecified():
     axis.plot(truths, [map_accuracy(m, built) for m in models], color=BLUE)
     q = values()["q"]
     axis.axvline(q, color=GREY, linestyle=":")
-    axis.set(xlabel="true probability that $Y$ differs from $X$", ylabel="accuracy on $Y$", xlim=(0, 1), ylim=(0.48, 1.01))
+    axis.set(
+        xlabel="true probability that $Y$ differs from $X$", ylabel="accuracy on $Y$", xlim=(0, 1), ylim=(0.48, 1.01)
+    )
     mark(axis, q + 0.01, 0.97, "assumed", GREY)
     mark(axis, 0.56, 0.7, "built for the\nassumed $q$", BLUE, ha="right")
     mark(axis, 0.98, 0.62, "randomized response", RED, ha="right")
@@ -232,7 +234,9 @@ def two_replies():
     found = values()
     figure, axis = plt.subplots()
     heights = [[found["trap_guess"], found["trap"]], [found["trap_answered"], found["trap"]]]
-    for i, (color, name) in enumerate(((PALE, "against the optimal mechanism"), (RED, "if the privatizer knows the rule"))):
+    for i, (color, name) in enumerate(
+        ((PALE, "against the optimal mechanism"), (RED, "if the privatizer knows the rule"))
+    ):
         bars = axis.bar(np.arange(2) + 0.4 * i - 0.2, heights[i], 0.38, color=color, label=name)
         axis.bar_label(bars, fmt="%.3f", padding=4)
     axis.set_xticks([0, 1], [r"guess $\hat X$", "always guess 1"])
@@ -240,5 +244,3 @@ def two_replies():
     axis.tick_params(axis="x", length=0, labelsize=24)
     figure.legend(loc="outside upper center", ncols=2)
     return figure
-
-

@@ -65,9 +65,9 @@ def dual_lines():
     axis.plot(BUDGETS, [binary.optimal_pdd(UNEVEN, d).value for d in BUDGETS], color=INK, linewidth=6)
     guess_release, always = np.eye(2), np.array([[0, 1], [0, 1]])
     for rule, price, color, name, at in (
-        (guess_release, 1, BLUE, r"guess $\hat X$, price 1", (0.34, 0.445)),
+        (guess_release, 1, BLUE, r"guess $\hat X$, price 1", (0.308, 0.418)),
         (always, 0, RED, "always guess 1, price 0", (0.345, 0.648)),
-        (guess_release, 0.75, GREEN, r"guess $\hat X$, price 3/4", (0.012, 0.51)),
+        (guess_release, 0.75, GREEN, r"guess $\hat X$, price 3/4", (0.005, 0.46)),
         ((guess_release + always) / 2, 0.5, PURPLE, "a coin, price 1/2", (0.345, 0.585)),
     ):
         axis.plot(BUDGETS, dual_line(UNEVEN, rule, price), "--", color=color, linewidth=3)
@@ -110,9 +110,7 @@ def segments():
         ends = np.array([0, min(budget, most[0])])
         axis.plot(ends, budget - ends, color=color, linewidth=7, solid_capstyle="round")
         mark(axis, budget + 0.002, 0.007, f"$D = {budget}$")
-    axis.set(
-        xlabel="mass flipped where $X = Y = 0$", ylabel="where $X = Y = 1$", xlim=(0, 0.16), ylim=(0, 0.135)
-    )
+    axis.set(xlabel="mass flipped where $X = Y = 0$", ylabel="where $X = Y = 1$", xlim=(0, 0.16), ylim=(0, 0.135))
     return figure
 
 

@@ -67,9 +67,9 @@ def chord():
     axis.plot([prior, prior], [0, low], ":", color=GREY)
     mark(axis, prior - 0.015, (low + entropy(prior)) / 2, "leakage", RED, ha="right")
     mark(axis, prior + 0.01, 0.05, r"prior $\pi$", GREY)
-    mark(axis, 0.08, 0.52, r"$h(u)$")
-    for k, (x, side) in enumerate(zip(beliefs(UNEVEN.joint), ("left", "right"), strict=True)):
-        mark(axis, x + (-0.01 if k else 0.01), entropy(x) - 0.06, rf"after $\hat X = {k}$", BLUE, ha=side)
+    mark(axis, 0.1, 0.25, r"$h(u)$")
+    for k, (x, side) in enumerate(zip(beliefs(UNEVEN.joint), ("right", "left"), strict=True)):
+        mark(axis, x + (0.02 if k else -0.02), entropy(x) + 0.03, rf"after $\hat X = {k}$", BLUE, ha=side)
     axis.set(xlabel="belief $u$ in $Y = 1$", ylabel="entropy (nats)", xlim=(0, 1), ylim=(0, 0.75))
     return figure
 
@@ -187,11 +187,9 @@ def two_thresholds():
     overlap(axis, model, x)
     for at in x[:-1][np.diff(guess) != 0]:
         axis.axvline(at, color=INK, linestyle=":")
-    mark(axis, -4.6, 0.09, "$Y = 0$, wide", LINES[0], ha="center")
-    mark(axis, 2.6, 0.17, "$Y = 1$, narrow", LINES[1])
+    mark(axis, -4.6, 0.09, "$Y = 0$", LINES[0], ha="center")
+    mark(axis, 2.5, 0.17, "$Y = 1$", LINES[1])
     for at, j in ((-4, 0), (1.9, 1), (6.6, 0)):
         mark(axis, at, -0.047, f"guess {j}", INK, ha="center")
     axis.set(ylim=(-0.06, 0.21))
     return figure
-
-

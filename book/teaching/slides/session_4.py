@@ -131,7 +131,11 @@ def regimes():
             found = gaussian.optimal_shift_noise(model, d).mechanism
             area[i, k] = 2 if d >= merge(model) else found.gamma0 > 1e-9
     axis.pcolormesh(budgets, priors, area, cmap=ListedColormap(["#cfe3f1", "#f7dcae", "#e3e6e9"]), rasterized=True)
-    for at, text in (((7.95, 0.5), "shift\nonly"), ((3.5, 0.5), "shift and noise"), ((8.6, 0.87), "merged:\nnothing left")):
+    for at, text in (
+        ((7.95, 0.5), "shift\nonly"),
+        ((3.5, 0.5), "shift and noise"),
+        ((8.6, 0.87), "merged:\nnothing left"),
+    ):
         axis.text(*at, text, ha="center", va="center", fontsize=24)
     axis.set(xlabel="budget $D$", ylabel="$P(Y = 1)$")
     return figure
@@ -186,7 +190,9 @@ def landscape():
     axis.plot([both_noises(d)] * 2, [0, 1], color=RED, linewidth=7)
     m = best.mechanism
     noise = THIRD.p_y * np.array([m.gamma0, m.gamma1]) ** 2
-    axis.plot(m.beta0 + m.beta1, noise[1] / noise.sum(), "*", color=INK, markersize=34, clip_on=False, zorder=5)
+    axis.plot(
+        m.beta0 + m.beta1, noise[1] / noise.sum(), "*", color="white", markeredgecolor=INK, markersize=34, zorder=5
+    )
     axis.set(xlabel="total shift", ylabel="share of noise at $Y = 1$", xlim=betas[[0, -1]])
     return figure
 
@@ -195,7 +201,10 @@ def branches():
     figure, axis = plt.subplots()
     d = D
     betas = np.linspace(0.78 * longest(d), longest(d), 121)
-    for share, color, style, name in ((0, "#B36B00", "-", "noise at $Y = 0$ only"), (1, GREEN, "--", "noise at $Y = 1$ only")):
+    for share, color, style, name in (
+        (0, "#B36B00", "-", "noise at $Y = 0$ only"),
+        (1, GREEN, "--", "noise at $Y = 1$ only"),
+    ):
         heights = np.array([map_accuracy(THIRD, member(d, beta, share)) for beta in betas])
         axis.plot(betas, heights, style, color=color)
         low = heights.argmin()
@@ -203,8 +212,8 @@ def branches():
         mark(axis, betas[45] - 0.04, heights[45] - 0.001, name, color, ha="right", va="top")
     best = gaussian.optimal_affine(THIRD, d)
     axis.plot(best.mechanism.beta0 + best.mechanism.beta1, best.value, "*", color=RED, markersize=30)
-    mark(axis, both_noises(d), best.value - 0.003, "both", RED, ha="center")
-    axis.set(xlabel="total shift", ylabel="accuracy on $Y$", xlim=betas[[0, -1]])
+    mark(axis, both_noises(d), best.value - 0.0028, "noise at both", RED, ha="center")
+    axis.set(xlabel="total shift", ylabel="accuracy on $Y$", xlim=betas[[0, -1]], ylim=(best.value - 0.005, None))
     return figure
 
 
@@ -215,8 +224,17 @@ def passing():
     found = values()
     for beta, value, text in ((3, found["met"], "the means meet"), (5, found["passed"], "all of the budget spent")):
         axis.plot(beta, value, "o", color=RED, markersize=15)
-        mark(axis, beta + (0.0 if beta == 3 else -0.15), value + (-0.05 if beta == 3 else 0.05), text, RED, ha="center" if beta == 3 else "right")
-    axis.set(xlabel=r"shift $\beta_1$ of $Y = 1$, at $\beta_0 = 3$", ylabel="accuracy on $Y$", xlim=(0, 6), ylim=(0.4, 1))
+        mark(
+            axis,
+            beta + (0.0 if beta == 3 else -0.15),
+            value + (-0.05 if beta == 3 else 0.05),
+            text,
+            RED,
+            ha="center" if beta == 3 else "right",
+        )
+    axis.set(
+        xlabel=r"shift $\beta_1$ of $Y = 1$, at $\beta_0 = 3$", ylabel="accuracy on $Y$", xlim=(0, 6), ylim=(0.4, 1)
+    )
     return figure
 
 

@@ -197,7 +197,9 @@ def verdicts():
     for name, color in (VERDICTS | OTHERS).items():
         axis.barh(range(len(counts)), counts[name], 0.7, left=left, color=color, edgecolor="white", label=name)
         left += counts[name]
-    axis.set_yticks(range(len(counts)), [part.replace(", introduction, conclusion", "\nand conclusion") for part in counts.index])
+    axis.set_yticks(
+        range(len(counts)), [part.replace(", introduction, conclusion", "\nand conclusion") for part in counts.index]
+    )
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.set(xlabel="statements of the paper")
@@ -223,5 +225,3 @@ def left_open():
         for j, cell in enumerate(cells):
             tile(axis, (3.8 + 2.7 * j, y), (2.62, 0.9), cell, colors[cell])
     return figure
-
-

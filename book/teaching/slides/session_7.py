@@ -1,5 +1,7 @@
 """Session 7: the optimum over all mechanisms, and networks that look for it."""
 
+from itertools import pairwise
+
 import numpy as np
 from drawing import BLUE, GREEN, GREY, INK, KINDS, LINES, PALE, PURPLE, RED, SIZE, arrow, box, diagram, mark
 from matplotlib import pyplot as plt
@@ -106,11 +108,19 @@ def chain():
     for x in PLACES:
         for j, y in ((0, 1), (1, 0)):
             axis.plot(x, y, "o", color=KINDS[j], markersize=40, markeredgecolor=INK)
-    for start, end in zip(PLACES[:-1], PLACES[1:], strict=True):
+    for start, end in pairwise(PLACES):
         axis.plot([start, end], [1, 0], color=BLUE, linewidth=5, zorder=0)
-        mark(axis, (start + end) / 2 + (-0.08 if start == 0 else 0.08), 0.5, f"{pair_cost(start, end):g}", BLUE, fontsize=26, ha="right" if start == 0 else "left")
+        mark(
+            axis,
+            (start + end) / 2 + (-0.08 if start == 0 else 0.16),
+            0.5,
+            f"{pair_cost(start, end):g}",
+            BLUE,
+            fontsize=26,
+            ha="right" if start == 0 else "left",
+        )
     axis.plot([PLACES[0], PLACES[-1]], [1, 0], ":", color=RED, linewidth=5, zorder=0)
-    mark(axis, 1.15, 0.35, f"direct: {pair_cost(PLACES[0], PLACES[-1]):g}", RED, fontsize=26)
+    mark(axis, 1.12, 0.28, f"direct: {pair_cost(PLACES[0], PLACES[-1]):g}", RED, fontsize=26)
     axis.plot([1, 1], [0, 1], color=GREY, linewidth=5, zorder=0)
     mark(axis, 1, 1.24, "free, given up", GREY, ha="center")
     mark(axis, -0.45, 1, "$Y = 0$", ha="right")
@@ -123,7 +133,9 @@ def chain():
 def two_costs():
     figure, axis = plt.subplots()
     found = values()
-    bars = axis.barh(["independence", "only the prior"], [found["independence"], found["prior_cost"]], 0.6, color=[RED, BLUE])
+    bars = axis.barh(
+        ["independence", "only the prior"], [found["independence"], found["prior_cost"]], 0.6, color=[RED, BLUE]
+    )
     axis.bar_label(bars, fmt="%.2f", padding=8, fontsize=24)
     axis.tick_params(axis="y", length=0, labelsize=24)
     axis.set(xlabel="least distortion, dataset 3", xlim=(0, 7.6))
@@ -257,7 +269,9 @@ def attackers():
 
 def digits():
     figure, axis = plt.subplots()
-    found = {tuple(key.split("/")): value for key, value in results("20_learned_without_a_family")["nets_digits"].items()}
+    found = {
+        tuple(key.split("/")): value for key, value in results("20_learned_without_a_family")["nets_digits"].items()
+    }
     methods = (("noise", GREY), ("game", BLUE), ("plan", GREEN))
     for place, (method, color) in enumerate(methods):
         for d, shift, alpha in (("1", -0.2, 0.55), ("2", 0.2, 1)):

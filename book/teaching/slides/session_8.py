@@ -174,7 +174,9 @@ def three_numbers():
         ("the original", tuple(found.attacks.loc[control, ["control", "control_low", "control_high"]]), BLUE),
     )
     for place, (_, (value, low, high), color) in enumerate(rows):
-        axis.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color=color, capsize=12, markersize=18)
+        axis.errorbar(
+            value, place, xerr=[[value - low], [high - value]], fmt="o", color=color, capsize=12, markersize=18
+        )
         mark(axis, value, place + 0.3, f"{value:.2f}", color, ha="center", fontsize=24)
     axis.set_yticks(range(3), [name for name, _, _ in rows])
     axis.tick_params(axis="y", length=0, labelsize=24)
@@ -187,7 +189,9 @@ def risk():
     found = audited("transport")[2].risk
     found = found[~np.isnan(found)]
     bins = np.linspace(0, 1, 21)
-    counts, _, bars = axis.hist(found, bins, weights=np.full(len(found), 1 / len(found)), color="#56B4E9", edgecolor="white")
+    counts, _, bars = axis.hist(
+        found, bins, weights=np.full(len(found), 1 / len(found)), color="#56B4E9", edgecolor="white"
+    )
     for bar, left in zip(bars, bins, strict=False):
         if left >= 0.8 - 1e-9:
             bar.set_facecolor(RED)
@@ -245,7 +249,9 @@ def tenths():
     axis.bar(range(1, 11), found, 0.75, color=[RED] + ["#f0b08a"] * 9)
     axis.axhline(average, color=BLUE, linestyle="--")
     mark(axis, 10.5, average + 0.05, "average", BLUE, ha="right")
-    axis.set(xlabel="tenth of the people, the surest first", ylabel="share guessed", ylim=(0.3, 1.05), xticks=range(1, 11))
+    axis.set(
+        xlabel="tenth of the people, the surest first", ylabel="share guessed", ylim=(0.3, 1.05), xticks=range(1, 11)
+    )
     axis.tick_params(axis="x", length=0)
     return figure
 
