@@ -43,8 +43,10 @@ STYLE = {
     "text.color": INK,
     "xtick.color": GREY,
     "xtick.labelcolor": INK,
+    "xtick.major.pad": 10,
     "ytick.color": GREY,
     "ytick.labelcolor": INK,
+    "ytick.major.pad": 8,
 }
 
 

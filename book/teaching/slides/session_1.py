@@ -47,7 +47,6 @@ def values():
         "D": D,
         "rr": map_accuracy(STORY, randomized_response(D)),
         "pdd": binary.optimal_pdd(STORY, D).value,
-        "raw": map_accuracy(STORY, randomized_response(0)),
         "belief": BELIEF,
         "order": ORDER,
         "mean": losses.conditional_mean(one, [0, 1])[0],

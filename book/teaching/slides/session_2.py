@@ -25,7 +25,6 @@ def values():
     """The numbers that the text states."""
     blind, sees = binary.optimal_pdi(UNEVEN, 0).price, binary.optimal_pdd(UNEVEN, 0).price
     return {
-        "D": D,
         "before": map_accuracy(UNEVEN, AS_IT_IS),
         "after": binary.optimal_pdd(UNEVEN, D).value,
         "prior": UNEVEN.p_y.max(),

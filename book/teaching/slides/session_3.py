@@ -45,9 +45,6 @@ def values():
         "left": mutual_information(UNEVEN, between),
         "raw": map_accuracy(THIRD, AS_IT_IS),
         "noisy": gaussian.optimal_pdi(THIRD, NOISE).value,
-        "D": NOISE,
-        "alpha": 2 * THIRD.mu / np.sqrt(THIRD.var0),
-        "alpha_after": 2 * THIRD.mu / np.sqrt(THIRD.var0 + NOISE),
     }
 
 

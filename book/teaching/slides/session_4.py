@@ -32,7 +32,6 @@ def deviation():
 
 def values():
     """The numbers that the text states."""
-    optimum, frozen, answered = deviation()
     shift = gaussian.optimal_shift(THIRD, D).mechanism
     coin = (map_accuracy(FIRST, AS_IT_IS) + 0.5) / 2
     return {
@@ -46,9 +45,6 @@ def values():
         "met": map_accuracy(FIRST, AffineGaussian(3, 3, 0, 0)),
         "passed": map_accuracy(FIRST, AffineGaussian(3, 5, 0, 0)),
         "cost": AffineGaussian(3, 5, 0, 0).distortion(FIRST),
-        "optimum": optimum,
-        "frozen": frozen,
-        "answered": answered,
         "noise": gaussian.optimal_pdi(FIRST, 1).value,
         "shift": gaussian.optimal_shift(FIRST, 1).value,
     }
