@@ -105,7 +105,7 @@ class Slide(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What the slide shows: a task, a formula, a figure, a program, or a question."""
+        """What the slide shows: a task, a formula, code, a figure, or text alone."""
         marks = {"task": r"^> ", "formula": r"^\$\$", "code": r"^```"}
         for kind, mark in marks.items():
             if re.search(mark, self.text, re.MULTILINE):

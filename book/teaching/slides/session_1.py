@@ -223,7 +223,7 @@ def tilt():
     axis.plot(u, u > 0.5, "--", color=RED)
     axis.set(xlabel="posterior of $Y = 1$", ylabel="belief stated", xlim=(0, 1), ylim=(-0.02, 1.02))
     mark(axis, 0.27, 0.33, "honest, $\\alpha = 1$", BLUE, ha="right")
-    mark(axis, 0.79, 0.83, r"$\alpha = 2$", GREEN)
+    mark(axis, 0.29, 0.09, r"$\alpha = 2$", GREEN)
     mark(axis, 0.65, 0.93, r"$\alpha = 8$", PURPLE)
     mark(axis, 0.49, 0.97, r"MAP, $\alpha = \infty$", RED, ha="right")
     return figure

@@ -157,7 +157,7 @@ def blind_or_not():
     figure, axis = plt.subplots()
     found = values()
     for solver, color, style, name, at in (
-        (binary.optimal_pdd, BLUE, "-", "sees $Y$", (0.045, 0.67)),
+        (binary.optimal_pdd, BLUE, "-", "sees $Y$", (0.022, 0.665)),
         (binary.optimal_pdi, RED, "--", "does not see $Y$", (0.12, 0.71)),
     ):
         axis.plot(BUDGETS, [solver(UNEVEN, d).value for d in BUDGETS], style, color=color)

@@ -154,7 +154,7 @@ def records():
     axis.loglog(SIZES, errors, "o-", color=BLUE)
     axis.loglog(SIZES, errors[0] * line / line[0], ":", color=GREEN)
     mark(axis, SIZES[1] * 1.15, errors[1] * 1.35, "mean error of the optimum of a sample", BLUE)
-    mark(axis, SIZES[0] * 1.1, errors[2] * 0.8, "slope of one half", GREEN)
+    mark(axis, SIZES[0] * 1.1, errors[2], "dotted: half for four times the records", GREEN)
     axis.set_xticks(SIZES, [f"{n:,}" for n in SIZES])
     axis.set_yticks([0.001, 0.002, 0.005], ["0.001", "0.002", "0.005"])
     axis.minorticks_off()
