@@ -4,9 +4,9 @@ python tools/build_pdf.py    reads _build/html, which `make site` builds, and wr
 
 All pages of the site become one document, so the browser numbers the pages and makes the links, embeds each font once,
 and sets every formula as on the site. What a page of the site folds is not printed: code is left out, and of an answer,
-a solution or a long table one line remains. The chapters of a part run on, and a part begins a page. The type is that
-which Matplotlib brings along, so that the pages are the same on every machine. The PDF is not tagged: tags for every
-letter of every formula would make it several times as large. For a screen reader the site is the better choice.
+a solution or a long table one line remains. A chapter begins where the last one ends. The type is that which Matplotlib
+brings along, so that the pages are the same on every machine. The PDF is not tagged: tags for every letter of every
+formula would make it several times as large. For a screen reader the site is the better choice.
 """
 
 import argparse
@@ -33,9 +33,9 @@ import gaplib
 
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = Path(__file__).with_name("pdf.css")
-WIDTH = 658  # pixels: what pdf.css leaves of the paper for text
+WIDTH = 665  # pixels: what pdf.css leaves of the paper for text
 SHORT = 250  # pixels, a quarter of a page: a box up to this height is not divided
-FIGURE = 0.54  # the size on paper of a pixel of a figure: the type of figures, 11 pt at 110 pixels an inch, becomes 6.8 pt
+FIGURE = 0.54  # of its pixels is the width of a figure: its type, 11 pt at 110 pixels an inch, is printed in 6.8 pt
 BESIDE = 445  # pixels: beside a figure up to this width its caption has room
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MARK = "gaplib, tools/build_pdf.py"  # in the metadata: whose file it is
@@ -61,11 +61,11 @@ FONTS = {
 
 # Runs in the page: sizes figures, shrinks what is wider than the text, and keeps short boxes on one page.
 FIT = """
-() => {
+({ short, figure, beside }) => {
   const width = (e) => e.getBoundingClientRect().width;
   for (const img of document.querySelectorAll("main img:not([src$=svg])")) {
-    img.style.width = `${img.naturalWidth * FIGURE}px`;
-    if (img.naturalWidth * FIGURE < BESIDE) img.closest("figure")?.classList.add("beside");
+    img.style.width = `${img.naturalWidth * figure}px`;
+    if (img.naturalWidth * figure < beside) img.closest("figure")?.classList.add("beside");
   }
   const wide = [...document.querySelectorAll("main mjx-container, main table, main img")].map((e) => {
     const inner = e.tagName === "MJX-CONTAINER" ? width(e.querySelector("mjx-math")) : width(e);
@@ -74,11 +74,11 @@ FIT = """
   for (const [e, share] of wide) if (share < 0.999) e.style.zoom = share;
   for (const box of document.querySelectorAll("main .admonition, main table")) {
     const { height } = box.getBoundingClientRect();
-    if (height < SHORT) box.style.setProperty("break-inside", "avoid", "important");
+    if (height < short) box.style.setProperty("break-inside", "avoid", "important");
   }
   return document.documentElement.scrollWidth;
 }
-""".replace("SHORT", str(SHORT)).replace("FIGURE", str(FIGURE)).replace("BESIDE", str(BESIDE))
+"""
 
 
 def find_browser() -> str | None:
@@ -203,15 +203,10 @@ def document(source: Path, site: Path, chapters: dict[str, Tag]) -> str:
     marks = "".join(
         f"<a href='#{section['id']}'></a>" for content in chapters.values() for section in sections(content)
     )
-    style, body = "", ""
-    for number, (caption, pages) in enumerate(parts(source)):
-        style += f'@page part-{number} {{ @top-left {{ content: "{css_text(caption)}" }} }}'
-        text = "".join(str(chapters[page]) for page in pages)
-        body += f"<div class='part' style='page: part-{number}'>{text}</div>"
-    return f"""{head(source, site, style)}
+    return f"""{head(source, site, "")}
 <body>
 {front(source, titles(chapters))}
-<main class="bd-content"><article class="bd-article">{body}</article></main>
+<main class="bd-content"><article class="bd-article">{"".join(map(str, chapters.values()))}</article></main>
 <div hidden>{marks}</div>
 </body></html>"""
 
@@ -299,7 +294,7 @@ def printed(browser: Browser, html: str, file: Path) -> bytes:
     tab.goto(file.as_uri(), timeout=120_000)
     tab.evaluate("MathJax.startup.promise")
     tab.evaluate("document.fonts.ready")
-    width = tab.evaluate(FIT)
+    width = tab.evaluate(FIT, {"short": SHORT, "figure": FIGURE, "beside": BESIDE})
     pdf = tab.pdf(prefer_css_page_size=True, print_background=True)
     context.close()
     if missing:
@@ -320,17 +315,34 @@ def page_of(writer: PdfWriter, place: Destination) -> int:
     return number
 
 
+def overlay(source: Path, site: Path, chapters: dict[str, Tag], numbers: dict[str, int], count: int) -> str:
+    """Return a document of `count` pages, with what is known only once the pages are.
+
+    These are the page numbers in the contents, and over the text the chapter that began last.
+    """
+    headings, first = titles(chapters), min(numbers.values())
+    style = """body { visibility: hidden } .entry span { visibility: visible } * { background: none !important }
+        @page { @bottom-center { content: none } }"""
+    style += "".join(
+        f'@page {slug(page)} {{ @top-left {{ content: "{css_text(text)}" }} }}' for page, text in headings.items()
+    )
+    pages = ""
+    for number in range(first, count + 1):
+        page = [page for page, begin in numbers.items() if begin <= number][-1]
+        pages += f"<div style='break-before: page; page: {slug(page)}'>{number}</div>"
+    return f"{head(source, site, style)}<body>{front(source, headings, numbers)}{pages}</body></html>"
+
+
 def with_numbers(
     browser: Browser, writer: PdfWriter, source: Path, site: Path, chapters: dict[str, Tag], file: Path
 ) -> None:
-    """Print the front again with only the page numbers visible, and lay it over the first."""
+    """Lay over each page what is known only once the pages are."""
     entries = [entry for entry in writer.outline if not isinstance(entry, list)]
     numbers = {page: page_of(writer, place) + 1 for page, place in zip(chapters, entries, strict=True)}
-    hidden = """body { visibility: hidden } .entry span { visibility: visible } * { background: none !important }
-        @page { @bottom-center { content: none } }"""
-    html = f"{head(source, site, hidden)}<body>{front(source, titles(chapters), numbers)}</body></html>"
-    for i, page in enumerate(PdfReader(io.BytesIO(printed(browser, html, file))).pages):
-        writer.pages[i].merge_page(page)
+    html = overlay(source, site, chapters, numbers, len(writer.pages))
+    over = PdfReader(io.BytesIO(printed(browser, html, file)))
+    for page, above in zip(writer.pages, over.pages, strict=True):
+        page.merge_page(above)
 
 
 def add_entry(writer: PdfWriter, text: str, place: Destination, parent: IndirectObject | None) -> IndirectObject:
