@@ -343,6 +343,7 @@ def with_numbers(
     over = PdfReader(io.BytesIO(printed(browser, html, file)))
     for page, above in zip(writer.pages, over.pages, strict=True):
         page.merge_page(above)
+        page.compress_content_streams()  # merging unpacks them
 
 
 def add_entry(writer: PdfWriter, text: str, place: Destination, parent: IndirectObject | None) -> IndirectObject:
