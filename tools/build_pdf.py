@@ -34,8 +34,8 @@ import gaplib
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = Path(__file__).with_name("pdf.css")
 WIDTH = 665  # pixels: what pdf.css leaves of the paper for text
-SHORT = 250  # pixels, a quarter of a page: a box up to this height is not divided
-FIGURE = 0.54  # of its pixels is the width of a figure: its type, 11 pt at 110 pixels an inch, is printed in 6.8 pt
+SHORT = 220  # pixels, a fifth of a page: a box up to this height is not divided
+FIGURE = 0.52  # of its pixels is the width of a figure: its type, 11 pt at 110 pixels an inch, is printed in 6.6 pt
 BESIDE = 445  # pixels: beside a figure up to this width its caption has room
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MARK = "gaplib, tools/build_pdf.py"  # in the metadata: whose file it is
