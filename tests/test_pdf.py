@@ -100,8 +100,8 @@ def test_title_author_and_outline(pdf, site):
     assert (reader.metadata.title, reader.metadata.author) == (config["title"], config["author"])
     titles = []
     for page in PAGES:
-        heading = BeautifulSoup((site / f"{page}.html").read_text(), "html.parser").select_one("article h1")
-        heading.select_one("a.headerlink").decompose()
+        html = re.search(r"<h1>(.+?)<a class=.headerlink", (site / f"{page}.html").read_text(), re.DOTALL)[1]
+        heading = BeautifulSoup(html, "html.parser")  # a page whole would take seconds
         titles.append(" ".join(heading.get_text().split()))
     chapters = [entry for entry in reader.outline if not isinstance(entry, list)]
     assert [chapter.title for chapter in chapters] == titles
