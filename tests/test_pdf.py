@@ -198,7 +198,7 @@ QUIET = "<script>MathJax = {startup: {promise: Promise.resolve()}}</script>"
     [
         ("<img src='http://127.0.0.1:9/far.png'>", r"requests http://127\.0\.0\.1:9/far\.png"),
         ("<img src='gone.png'>", r"requests file://.*gone\.png"),
-        ("<pre style='width: 900px'>wide</pre>", r"9\d\d px wide, the text of a page 658"),
+        ("<pre style='width: 900px'>wide</pre>", rf"9\d\d px wide, the text of a page {build_pdf.WIDTH}"),
     ],
     ids=["network", "file", "width"],
 )
