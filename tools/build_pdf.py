@@ -3,9 +3,10 @@
 python tools/build_pdf.py    reads _build/html, which `make site` builds, and writes _build/gap.pdf
 
 All pages of the site become one document, so the browser numbers the pages and makes the links, embeds each font once,
-and sets every formula as on the site. Solutions are unfolded. Code that the site folds away, which draws figures, is
-left out. The PDF is not tagged: tags for every letter of every formula would make it several times as large. For a
-screen reader the site is the better choice.
+and sets every formula as on the site. What a page of the site folds is not printed: code is left out, and of an answer,
+a solution or a long table one line remains. A chapter begins where the last one ends. The type is that which Matplotlib
+brings along, so that the pages are the same on every machine. The PDF is not tagged: tags for every letter of every
+formula would make it several times as large. For a screen reader the site is the better choice.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import matplotlib
 import outputs
 import yaml
 from bs4 import BeautifulSoup, Tag
@@ -31,17 +33,40 @@ import gaplib
 
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = Path(__file__).with_name("pdf.css")
-WIDTH = 658  # pixels: what pdf.css leaves of the paper for text
-SHORT = 330  # pixels, a third of a page: a box up to this height is not divided
+WIDTH = 665  # pixels: what pdf.css leaves of the paper for text
+SHORT = 220  # pixels, a fifth of a page: a box up to this height is not divided
+FIGURE = 0.52  # of its pixels is the width of a figure: its type, 11 pt at 110 pixels an inch, is printed in 6.6 pt
+BESIDE = 445  # pixels: beside a figure up to this width its caption has room
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MARK = "gaplib, tools/build_pdf.py"  # in the metadata: whose file it is
-# MathJax's copies of formulas for screen readers do not survive printing.
-PRINTING = "<script>MathJax.options.enableAssistiveMml = false; MathJax.options.enableMenu = false</script>"
+# MathJax's copies of formulas for screen readers do not survive printing. It measures the type around a formula.
+PRINTING = """<script>
+MathJax.options.enableAssistiveMml = false;
+MathJax.options.enableMenu = false;
+MathJax.startup = {
+  pageReady: () => Promise.all([...document.fonts].map((f) => f.load())).then(() => MathJax.startup.defaultPageReady()),
+};
+</script>"""
+# The families that pdf.css names: Times and a type for code, in files of Matplotlib.
+FONTS = {
+    ("Book", "normal", "normal"): "STIXGeneral",
+    ("Book", "bold", "normal"): "STIXGeneralBol",
+    ("Book", "normal", "italic"): "STIXGeneralItalic",
+    ("Book", "bold", "italic"): "STIXGeneralBolIta",
+    ("Book code", "normal", "normal"): "DejaVuSansMono",
+    ("Book code", "bold", "normal"): "DejaVuSansMono-Bold",
+    ("Book code", "normal", "italic"): "DejaVuSansMono-Oblique",
+    ("Book code", "bold", "italic"): "DejaVuSansMono-BoldOblique",
+}
 
-# Runs in the page: shrinks what is wider than the text, and keeps short boxes on one page.
+# Runs in the page: sizes figures, shrinks what is wider than the text, and keeps short boxes on one page.
 FIT = """
-() => {
+({ short, figure, beside }) => {
   const width = (e) => e.getBoundingClientRect().width;
+  for (const img of document.querySelectorAll("main img:not([src$=svg])")) {
+    img.style.width = `${img.naturalWidth * figure}px`;
+    if (img.naturalWidth * figure < beside) img.closest("figure")?.classList.add("beside");
+  }
   const wide = [...document.querySelectorAll("main mjx-container, main table, main img")].map((e) => {
     const inner = e.tagName === "MJX-CONTAINER" ? width(e.querySelector("mjx-math")) : width(e);
     return [e, width(e.closest("section, div, dd, li, td, p")) / inner];
@@ -49,11 +74,11 @@ FIT = """
   for (const [e, share] of wide) if (share < 0.999) e.style.zoom = share;
   for (const box of document.querySelectorAll("main .admonition, main table")) {
     const { height } = box.getBoundingClientRect();
-    if (height < SHORT) box.style.setProperty("break-inside", "avoid", "important");
+    if (height < short) box.style.setProperty("break-inside", "avoid", "important");
   }
   return document.documentElement.scrollWidth;
 }
-""".replace("SHORT", str(SHORT))
+"""
 
 
 def find_browser() -> str | None:
@@ -113,17 +138,14 @@ def chapter(site: Path, page: str, pages: list[str]) -> Tag:
     """Return the text of a page of the site as one chapter of the document."""
     file = site / f"{page}.html"
     content = only(BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser"), "article.bd-article > section")
-    for tag in content.select("a.headerlink, script, button, details.above-input, noscript"):
+    for tag in content.select("a.headerlink, script, button, details.above-input, details.below-input, noscript"):
         if "gapExplorer" not in tag.text:  # its script draws the explorer, as it opens
             tag.decompose()
     for tag in content.select("div.cell"):  # what folded all of a cell leaves a box, whose margins can fill a page
         if not tag.find(["div", "details", "img"]):
             tag.decompose()
-    for tag in content.select("details.below-input"):  # folded output
-        only(tag, "summary").decompose()
-        tag.unwrap()
-    for tag in content.find_all("details"):
-        tag["open"] = ""
+    for tag in content.select("details, .dropdown"):
+        fold(tag)
     for tag in content.find_all(id=True):  # most pages have a summary, and most an id1
         tag["id"] = f"{slug(page)}--{tag['id']}"
     for tag in content.find_all("img"):
@@ -136,8 +158,17 @@ def chapter(site: Path, page: str, pages: list[str]) -> Tag:
             tag["href"] = target
     content["id"] = slug(page)
     content["class"] = " ".join(["chapter", *content.get_attribute_list("class")])
-    content["style"] = f"page: {slug(page)}"
     return content
+
+
+def fold(tag: Tag) -> None:
+    """Leave of what a page folds its heading, and say where the rest is."""
+    heading = only(tag, "summary, .admonition-title").extract()
+    heading.name, heading["class"] = "span", "folded"
+    heading.append(", on the site")
+    tag.clear()
+    tag.name, tag["class"] = "p", "folded"
+    tag.append(heading)
 
 
 def inside(file: Path, link: str, site: Path, pages: list[str]) -> str | None:
@@ -154,22 +185,35 @@ def inside(file: Path, link: str, site: Path, pages: list[str]) -> str | None:
     return f"#{slug(page)}--{unquote(parts.fragment)}" if parts.fragment else f"#{slug(page)}"
 
 
-def document(source: Path, site: Path) -> str:
-    """Return the whole book as one page of HTML."""
+def read(source: Path, site: Path) -> dict[str, Tag]:
+    """Return the chapters by page, in reading order. A link into what is folded leads to the chapter that folds it."""
     pages = [page for _, listed in parts(source) for page in listed]
     chapters = {page: chapter(site, page, pages) for page in pages}
-    titles = {page: title(content) for page, content in chapters.items()}
+    known = {tag["id"] for content in chapters.values() for tag in [content, *content.find_all(id=True)]}
+    for content in chapters.values():
+        for link in content.select("a[href^='#']"):
+            if str(link["href"])[1:] not in known:
+                link["href"] = str(link["href"]).split("--")[0]
+    return chapters
+
+
+def document(source: Path, site: Path, chapters: dict[str, Tag]) -> str:
+    """Return the whole book as one page of HTML."""
     # The outline needs the place of each section, and a browser keeps only the places of what is linked.
     marks = "".join(
         f"<a href='#{section['id']}'></a>" for content in chapters.values() for section in sections(content)
     )
-    heads = " ".join(f'@page {slug(page)} {{ @top-left {{ content: "{css_text(titles[page])}" }} }}' for page in pages)
-    return f"""{head(source, site, heads)}
+    return f"""{head(source, site, "")}
 <body>
-{front(source, titles)}
+{front(source, titles(chapters))}
 <main class="bd-content"><article class="bd-article">{"".join(map(str, chapters.values()))}</article></main>
 <div hidden>{marks}</div>
 </body></html>"""
+
+
+def titles(chapters: dict[str, Tag]) -> dict[str, str]:
+    """Return the headings of the chapters by page."""
+    return {page: title(content) for page, content in chapters.items()}
 
 
 def title(content: Tag) -> str:
@@ -182,21 +226,21 @@ def sections(content: Tag) -> list[Tag]:
     return content.find_all("section", recursive=False)
 
 
-def front(source: Path, titles: dict[str, str], numbers: dict[str, int] | None = None) -> str:
+def front(source: Path, headings: dict[str, str], numbers: dict[str, int] | None = None) -> str:
     """Return the cover and the contents, with page numbers once they are known."""
     config = yaml.safe_load((source / "_config.yml").read_text())
     lines = []
     for caption, listed in parts(source):
         lines += [f"<p class='part'>{escape(caption)}</p>"] if caption else []
         lines += [
-            f"<p class='entry'><a href='#{slug(page)}'>{escape(titles[page])}</a>"
+            f"<p class='entry'><a href='#{slug(page)}'>{escape(headings[page])}</a>"
             f"<span>{numbers[page] if numbers else ''}</span></p>"
             for page in listed
         ]
     return f"""<header class="cover"><img src="{(source / config["logo"]).as_uri()}" alt="">
 <p class="title">{escape(config["title"])}</p>
 <p>{escape(config["author"])}</p><p>Version {gaplib.__version__}</p>
-<p class="note">Printed from the site. The code that draws figures is in the notebooks.</p>
+<p class="note">Printed from the site. What a page folds is there: answers, solutions, checks, the code of figures.</p>
 <p class="licence">{config["html"]["extra_footer"]}</p></header>
 <nav class="toc"><h1>Contents</h1>{"".join(lines)}</nav>"""
 
@@ -223,7 +267,17 @@ def head(source: Path, site: Path, style: str) -> str:
 <head><meta charset="utf-8"><title>{only(soup, "title").text.split(" — ")[-1]}</title>
 {"".join(map(str, tags))}
 {PRINTING}
-<style>{STYLE.read_text()}{style}</style></head>"""
+<style>{faces()}{STYLE.read_text()}{style}</style></head>"""
+
+
+def faces() -> str:
+    """Return the rules that give the style sheet its type."""
+    folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    return "".join(
+        f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {style}; '
+        f'src: url("{(folder / name).with_suffix(".ttf").as_uri()}") }}'
+        for (family, weight, style), name in FONTS.items()
+    )
 
 
 def printed(browser: Browser, html: str, file: Path) -> bytes:
@@ -240,7 +294,7 @@ def printed(browser: Browser, html: str, file: Path) -> bytes:
     tab.goto(file.as_uri(), timeout=120_000)
     tab.evaluate("MathJax.startup.promise")
     tab.evaluate("document.fonts.ready")
-    width = tab.evaluate(FIT)
+    width = tab.evaluate(FIT, {"short": SHORT, "figure": FIGURE, "beside": BESIDE})
     pdf = tab.pdf(prefer_css_page_size=True, print_background=True)
     context.close()
     if missing:
@@ -261,17 +315,35 @@ def page_of(writer: PdfWriter, place: Destination) -> int:
     return number
 
 
-def with_numbers(browser: Browser, writer: PdfWriter, source: Path, site: Path, file: Path) -> None:
-    """Print the front again with only the page numbers visible, and lay it over the first."""
-    chapters = [entry for entry in writer.outline if not isinstance(entry, list)]
-    pages = [page for _, listed in parts(source) for page in listed]
-    numbers = {page: page_of(writer, place) + 1 for page, place in zip(pages, chapters, strict=True)}
-    titles = {page: str(place.title) for page, place in zip(pages, chapters, strict=True)}
-    hidden = """body { visibility: hidden } .entry span { visibility: visible } * { background: none !important }
+def overlay(source: Path, site: Path, chapters: dict[str, Tag], numbers: dict[str, int], count: int) -> str:
+    """Return a document of `count` pages, with what is known only once the pages are.
+
+    These are the page numbers in the contents, and over the text the chapter that began last.
+    """
+    headings, first = titles(chapters), min(numbers.values())
+    style = """body { visibility: hidden } .entry span { visibility: visible } * { background: none !important }
         @page { @bottom-center { content: none } }"""
-    html = f"{head(source, site, hidden)}<body>{front(source, titles, numbers)}</body></html>"
-    for i, page in enumerate(PdfReader(io.BytesIO(printed(browser, html, file))).pages):
-        writer.pages[i].merge_page(page)
+    style += "".join(
+        f'@page {slug(page)} {{ @top-left {{ content: "{css_text(text)}" }} }}' for page, text in headings.items()
+    )
+    pages = ""
+    for number in range(first, count + 1):
+        page = [page for page, begin in numbers.items() if begin <= number][-1]
+        pages += f"<div style='break-before: page; page: {slug(page)}'>{number}</div>"
+    return f"{head(source, site, style)}<body>{front(source, headings, numbers)}{pages}</body></html>"
+
+
+def with_numbers(
+    browser: Browser, writer: PdfWriter, source: Path, site: Path, chapters: dict[str, Tag], file: Path
+) -> None:
+    """Lay over each page what is known only once the pages are."""
+    entries = [entry for entry in writer.outline if not isinstance(entry, list)]
+    numbers = {page: page_of(writer, place) + 1 for page, place in zip(chapters, entries, strict=True)}
+    html = overlay(source, site, chapters, numbers, len(writer.pages))
+    over = PdfReader(io.BytesIO(printed(browser, html, file)))
+    for page, above in zip(writer.pages, over.pages, strict=True):
+        page.merge_page(above)
+        page.compress_content_streams()  # merging unpacks them
 
 
 def add_entry(writer: PdfWriter, text: str, place: Destination, parent: IndirectObject | None) -> IndirectObject:
@@ -280,12 +352,10 @@ def add_entry(writer: PdfWriter, text: str, place: Destination, parent: Indirect
     return writer.add_outline_item(title=text, page_number=page_of(writer, place), parent=parent, fit=fit)
 
 
-def add_outline(writer: PdfWriter, source: Path, site: Path) -> None:
+def add_outline(writer: PdfWriter, chapters: dict[str, Tag]) -> None:
     """Give the PDF an outline: the chapters, and the sections of each."""
-    pages = [page for _, listed in parts(source) for page in listed]
     places = writer.named_destinations
-    for page in pages:
-        content = chapter(site, page, pages)
+    for content in chapters.values():
         at = add_entry(writer, title(content), places[f"/{content['id']}"], None)
         for section in sections(content):
             add_entry(writer, title(section), places[f"/{section['id']}"], at)
@@ -307,12 +377,13 @@ def build(source: Path, site: Path, out: Path, executable: str) -> int:
     """Print the site into the file `out`; return the number of pages. Raises as `refuse_others` does."""
     refuse_others(out)
     logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of the size of browsers' object tables, and copes
+    chapters = read(source, site)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "book.html"
         browser = launch(playwright, executable)
-        writer = PdfWriter(clone_from=io.BytesIO(printed(browser, document(source, site), file)))
-        add_outline(writer, source, site)
-        with_numbers(browser, writer, source, site, file)
+        writer = PdfWriter(clone_from=io.BytesIO(printed(browser, document(source, site, chapters), file)))
+        add_outline(writer, chapters)
+        with_numbers(browser, writer, source, site, chapters, file)
         browser.close()
     config = yaml.safe_load((source / "_config.yml").read_text())
     writer.metadata = {"/Title": config["title"], "/Author": config["author"], "/Creator": MARK}
