@@ -15,6 +15,7 @@ from pathlib import Path
 import assignments
 import nbformat
 import numpy as np
+import pandas as pd
 import pulp
 import pytest
 from project import ROOT, python
@@ -75,6 +76,21 @@ MISTAKES = {
             "return -(released(joint, keep) * charge)",
             "return (released(joint, keep) * charge)",
             ["test-privatizer-loss"],
+        ),
+    },
+    "own_table": {
+        "drops-every-gap": ("complete", "table.dropna(subset=[private])", "table.dropna()", ["test-complete"]),
+        "fits-what-is-kept": (
+            "release",
+            "mechanism.fit(fitted).transform(kept)",
+            "mechanism.fit(kept).transform(kept)",
+            ["test-release"],
+        ),
+        "blind-to-the-baseline": (
+            "verdict",
+            'if found["control"] <= found["baseline"]',
+            'if found["control"] <= 0.5',
+            ["test-verdict-blind"],
         ),
     },
 }
@@ -170,10 +186,56 @@ def exploitability(table, z):
     return (table * np.log(posterior / belief)).sum()
 """,
     },
+    "own_table": {
+        "complete": """
+def complete(table, private):
+    return table[[not pd.isna(value) for value in table[private]]].reset_index(drop=True)
+""",
+        "halves": """
+def halves(table, private, seed):
+    from sklearn.model_selection import train_test_split
+
+    return train_test_split(table, test_size=0.5, stratify=table[private], random_state=seed)
+""",
+        "release": """
+def release(fitted, kept, private, budget, how, seed):
+    mechanism = TablePrivatizer(private, budget, method=how[1], kind=how[0], random_state=seed)
+    mechanism.fit(fitted.reset_index(drop=True).copy())
+    if how[0] == "pdi":
+        kept = kept.drop(columns=private)
+    return mechanism.transform(kept).reset_index(drop=True)
+""",
+        "cost": """
+def cost(before, after):
+    rows = np.zeros(len(before))
+    for name in before:
+        if isinstance(before[name].iloc[0], str):
+            rows += [a != b for a, b in zip(before[name], after[name])]
+        else:
+            rows += (after[name].to_numpy() - before[name].to_numpy()) ** 2 / np.var(before[name].to_numpy())
+    return rows.sum() / len(rows)
+""",
+        "risk-at": """
+def risk_at(points, cost):
+    below, above = [p for p in points if p[0] <= cost], [p for p in points if p[0] >= cost]
+    if not below or not above:
+        return float("nan")
+    (c0, r0), (c1, r1) = max(below), min(above)
+    return r0 if c0 == c1 else (r0 * (c1 - cost) + r1 * (cost - c0)) / (c1 - c0)
+""",
+        "assess": """
+def assess(fitted, kept, private, budget, seed):
+    found = audit(kept, release(fitted, kept, private, budget, ("pdd", "transport"), seed), private, seed)
+    ends = {"attack": "attack", "low": "attack_low", "high": "attack_high", "control": "control"}
+    counts = kept[private].value_counts(normalize=True)
+    return {name: max(found.attacks[column]) for name, column in ends.items()} | {"baseline": counts.iloc[0]}
+""",
+    },
 }
 
-# Only the model solution trains with TensorFlow, which takes longest: the others leave that answer out.
-LEFT_OUT = {"learning": {"report": "test-report"}}
+# Only the model solution trains with TensorFlow, and fits for every method, which take longest: the others leave these
+# answers out.
+LEFT_OUT = {"learning": {"report": "test-report"}, "own_table": {"compare": "test-compare"}}
 
 
 def source(name):
@@ -437,7 +499,12 @@ def test_a_mistake_costs_its_own_points_and_no_others(marked, name, student):
 
 
 # Hand-ins with faults of another kind. Every answer is right but, at most, the one that VICTIM names.
-VICTIM = {"binary_game": "posterior", "gaussian_mixture": "accuracy-equal", "learning": "log-loss"}
+VICTIM = {
+    "binary_game": "posterior",
+    "gaussian_mixture": "accuracy-equal",
+    "learning": "log-loss",
+    "own_table": "cost",
+}
 # The seconds that a student's cell may take here: enough for the model answers on a busy machine.
 SECONDS = 15
 
@@ -492,12 +559,13 @@ def before_victim(text):
 
 def changes_its_argument(name, notebook):
     """The result is right."""
-    cell = notebook.cells[at(notebook, {"binary_game": "posterior", "learning": "penalty"}[name])]
+    cell = notebook.cells[at(notebook, CHANGES[name])]
     cell.source = {
         "binary_game": "def posterior(joint):\n    joint /= joint.sum(axis=1, keepdims=True)\n    return joint",
         "learning": (
             "def penalty(keep, joint, D, rho):\n    keep -= 1\n    return rho * max(0, -(joint * keep).sum() - D)"
         ),
+        "own_table": "def complete(table, private):\n    table.dropna(subset=[private], inplace=1)\n    return table",
     }[name]
     return notebook
 
@@ -661,9 +729,10 @@ BREAKS = """
 np.sqrt = np.log = np.exp = np.logaddexp = np.zeros = np.max = None
 np.random.default_rng = 0
 if "EXAMPLE" in globals(): EXAMPLE[:] = 7
+if "penguins" in globals(): penguins.iloc[:] = None
 if "norm" in globals(): norm.cdf = norm.pdf = None
 if "pulp" in globals(): pulp.LpVariable = None
-np = norm = pulp = EXAMPLE = None
+np = norm = pulp = EXAMPLE = pd = penguins = TablePrivatizer = audit = None
 sum = max = min = len = p = joint = keep = rng = want = got = table = D = n = 0
 def accuracy_by_sum(*a): return 1
 def isclose(*a): return True
@@ -719,11 +788,11 @@ ONCE = {
     "other assignment": (other_assignment, "no cell belongs to this assignment", "something empty"),
 }
 GAINS_NOTHING = "nothing, and wins nothing"
-CHANGES = {"binary_game": "posterior", "learning": "penalty"}
+CHANGES = {"binary_game": "posterior", "learning": "penalty", "own_table": "complete"}
 FAULTS = ANYWHERE | ONCE
 HAND_INS = [("binary_game", fault) for fault in FAULTS]
-HAND_INS += [(name, fault) for name in ("gaussian_mixture", "learning") for fault in ANYWHERE]
-HAND_INS += [("learning", "changes its argument")]
+HAND_INS += [(name, fault) for name in NAMES if name != "binary_game" for fault in ANYWHERE]
+HAND_INS += [(name, "changes its argument") for name in CHANGES if name != "binary_game"]
 STUBS = {}  # the cells of the students' versions, once they are made
 
 
@@ -937,6 +1006,11 @@ def test_values_reach_the_tests_as_they_are(marking):
         assert type(there) is type(value) and np.all(there == value)
     assert math.isnan(examiner.rebuilt(json.loads(json.dumps(candidate.plain(math.nan)))))
     assert isinstance(examiner.rebuilt(candidate.plain(np.float32(0.1))), np.float32)
+    table = pd.DataFrame({"x": [0.5, math.nan], "kind": ["a", "b"]}, index=[7, 3])
+    for frame in (table, table[["x", "x"]], table.iloc[:0]):
+        there = examiner.rebuilt(json.loads(json.dumps(candidate.plain(frame))))
+        pd.testing.assert_frame_equal(there, frame, check_dtype=bool(len(frame)), check_index_type=False)
+    assert candidate.plain(table["kind"]) == ["a", "b"]
     assert candidate.plain(map(abs, (-1, 2))) == [1, 2] and candidate.plain(Fraction(1, 4)) == 0.25
     with pytest.raises(TypeError, match="returns a object"):
         candidate.plain(object())

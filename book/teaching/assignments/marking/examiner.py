@@ -234,11 +234,21 @@ def rebuilt(value):
         return np.load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)[()]
     if kind == "program":
         return _program(**content)
+    if kind == "frame":
+        return _frame(**content)
     if kind == "dict":
         return {rebuilt(key): rebuilt(item) for key, item in content}
     if kind == "complex":
         return complex(*content)
     return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](rebuilt(content))
+
+
+def _frame(index, columns):
+    import pandas as pd
+
+    names, values = [rebuilt(name) for name, _ in columns], [rebuilt(column) for _, column in columns]
+    frame = pd.DataFrame(dict(enumerate(values)), index=rebuilt(index))
+    return frame.set_axis(names, axis=1)  # which a student may have given twice
 
 
 def _program(sense, variables, objective, constraints):
