@@ -505,8 +505,9 @@ VICTIM = {
     "learning": "log-loss",
     "own_table": "cost",
 }
-# The seconds that a student's cell may take here: enough for the model answers on a busy machine.
-SECONDS = 15
+# The seconds that a student's cell may take here: enough for the model answers on a busy machine. The only answer that
+# does not end is a victim that takes no time when it is right, so nobody waits long for it.
+SECONDS = {"seconds": 300, "seconds_for": {VICTIM["binary_game"]: 5}}
 
 
 def cells_that_test(name, answer):
@@ -811,7 +812,8 @@ def broken(new_course, tmp_path_factory):
     exchange.chmod(0o777)
     shutil.copytree(new_course, course, dirs_exist_ok=True)
     with (course / "nbgrader_config.py").open("a") as file:
-        file.write(f"\nc.ExecuteApart.seconds = {SECONDS}\nc.Exchange.root = {str(exchange)!r}\n")
+        file.writelines(f"\nc.ExecuteApart.{name} = {value!r}" for name, value in SECONDS.items())
+        file.write(f"\nc.Exchange.root = {str(exchange)!r}\n")
     for name in NAMES:
         STUBS[name] = nbformat.read(course / "release" / name / f"{name}.ipynb", as_version=4).cells
     for name, fault in HAND_INS:
@@ -968,9 +970,11 @@ def marking(broken, monkeypatch):
 def test_an_endless_loop_is_waited_for_twice_at_most(marking):
     """Once in the notebook, once alone; other tests of the answer, and of later answers that use it, do not wait."""
     examiner, names, began = marking("examiner"), {}, time.monotonic()
+    teacher = {"kind": "given", "source": "pass"}  # so that the start of Python is not counted
     loop = {"kind": "answer", "id": "loop", "names": ["loop"], "seconds": 1, "model": "def loop(): return 1"}
     uses = {"kind": "answer", "id": "uses", "names": ["uses"], "seconds": 1, "model": "def uses(): return 2"}
     cells = [
+        teacher,
         loop | {"source": "def loop():\n    while True: pass"},
         uses | {"source": "def uses():\n    return loop() + 1"},
     ]
@@ -987,15 +991,46 @@ def test_an_endless_loop_is_waited_for_twice_at_most(marking):
 
     examiner.Process.ask = counted
     marked.run(0)
+    marked.run(1)
     for _ in range(2):
         for choose in (marked.ask_notebook, lambda at: marked.ask_alone(at, True)):
-            choose(0)
+            choose(1)
             with pytest.raises(examiner.StudentError, match=r"did not end"):
                 names["loop"]()
-    marked.run(1)
-    marked.ask_notebook(1)
+    marked.run(2)
+    marked.ask_notebook(2)
     assert names["uses"]() == 2
     assert waited == ["call", "call"] and time.monotonic() - began > 2
+
+
+@pytest.mark.slow
+def test_the_teacher_s_first_cells_run_once_and_a_student_harms_no_copy(marking):
+    """Whatever is done in one copy, even to the process that it was copied from, another copy knows nothing of it."""
+    examiner, names = marking("examiner"), {}
+    answer = {"kind": "answer", "seconds": 60}
+    kills = "import os, signal\nstamp[0] = 0\nos.kill(os.getppid(), signal.SIGKILL)"
+    cells = [
+        {"kind": "given", "source": "import time\nstamp = [time.monotonic_ns()]"},
+        answer | {"id": "a", "names": ["a"], "model": "def a(): return 1", "source": "def a():\n    return stamp[0]"},
+        answer | {"id": "b", "names": ["b"], "model": "def b(): return 2", "source": "def b():\n    return 2"},
+        {"kind": "other", "source": "stamp[0] += 1", "seconds": 60},
+        answer | {"id": "c", "names": ["c"], "model": "def c(): return 3", "source": f"{kills}\ndef c():\n    return 3"},
+    ]
+    marked = examiner.Examiner(cells, names)
+    for at in range(4):
+        marked.run(at)
+    marked.ask_notebook(1)
+    changed = names["a"]()
+    for with_definitions in (True, False):
+        marked.ask_alone(1, with_definitions)
+        assert names["a"]() == changed - 1  # the same process was copied, before the student's other cell
+    marked.run(4)
+    for choose in (marked.ask_notebook, lambda at: marked.ask_alone(at, True)):
+        choose(2)
+        assert names["b"]() == 2
+    marked.ask_alone(1, True)
+    assert names["a"]() != changed - 1  # the process to be copied is gone, and a new one took its place
+    assert marked.remarks in ([], ["the cell c ended Python, or returned too much"])  # copies end with it, in a second
 
 
 @pytest.mark.slow
