@@ -72,9 +72,9 @@ def test_training_gives_this_now(name):
 
 @slow
 def test_training_a_network_comes_to_this_now():
-    # Two networks amplify every last bit. With SSE4.2 in place of AVX-512 beliefs on the way differed by up to .48, at the
-    # end the loss by .0006, the distortion and the price by .002 and .001, the accuracy by .005 and the release in 2 % of
-    # the records. Three to ten times as much is allowed.
+    # Two networks amplify every last bit. With SSE4.2 in place of AVX-512 beliefs on the way differed by up to .48, at
+    # the end the loss by .0006, the distortion and the price by .002 and .001, the accuracy by .005 and the release in
+    # 2 % of the records. Three to ten times as much is allowed.
     held, now = json.loads(TEXTS["network"]), recordings.record(recordings.RECORDINGS["network"])
     now = json.loads(json.dumps(now))
     for key in ("title", "budget", "seed", "records", "grid", "before", "optimum"):

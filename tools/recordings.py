@@ -69,7 +69,7 @@ RECORDINGS = {
         "Chapter 20: a network",
         Game(paper.DATASETS[1], 3.0, privatizer=NeuralPrivatizer()),
         loss="0-1",
-        grid=(-7, 7, 84),
+        grid=(-8, 8, 80),
     ),
 }
 
