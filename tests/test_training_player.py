@@ -50,7 +50,7 @@ def test_a_recording_is_small_and_whole(name):
 
 
 @slow
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ["unequal", "equal"])
 def test_training_gives_this_now(name):
     # With other instructions of the processor (SSE4.2 in place of AVX-512) nothing moved by more than one in the last
     # digit that is kept; three are allowed.
@@ -68,6 +68,28 @@ def test_training_gives_this_now(name):
         assert again["accuracy"] == pytest.approx(moment["accuracy"], abs=0.0031)
         assert np.abs(np.subtract(again["belief"], moment["belief"])).max() <= 3
         assert np.abs(np.subtract(again["released"], moment["released"])).max() <= 3
+
+
+@slow
+def test_training_a_network_comes_to_this_now():
+    # Two networks amplify every last bit. With SSE4.2 in place of AVX-512 beliefs on the way differed by up to .48, at
+    # the end the loss by .0006, the distortion and the price by .002 and .001, the accuracy by .005 and the release in
+    # 2 % of the records. Three to ten times as much is allowed.
+    held, now = json.loads(TEXTS["network"]), recordings.record(recordings.RECORDINGS["network"])
+    now = json.loads(json.dumps(now))
+    for key in ("title", "budget", "seed", "records", "grid", "before", "optimum"):
+        assert held[key] == now[key], key
+    assert held["history"]["iteration"] == now["history"]["iteration"]
+    for one in (held, now):
+        one["loss"] = np.mean(one["history"]["loss"][-50:])
+        one["distortion"] = np.mean(one["history"]["distortion"][-50:])
+        one["price"] = np.mean(one["history"]["multiplier"][-50:])
+    assert now["loss"] == pytest.approx(held["loss"], abs=0.006)
+    assert now["distortion"] == pytest.approx(held["distortion"], rel=0.01)
+    assert now["price"] == pytest.approx(held["price"], abs=0.01)
+    last, again = held["moments"][-1], now["moments"][-1]
+    assert again["accuracy"] == pytest.approx(last["accuracy"], abs=0.02)
+    assert np.abs(np.subtract(again["released"], last["released"])).sum() < 0.06 * 2 * held["records"]
 
 
 def test_the_player_asks_for_no_file():
@@ -197,7 +219,7 @@ def test_what_to_look_for(open_site):
     tab, home, problems = open_site("file")
     tab.goto(home + "book/training.html")
     links = tab.locator("section#what-to-look-for a[href^='#recording']")
-    assert links.count() == 4
+    assert links.count() == 7
     for link in links.all():
         link.click()
         wanted = dict(urllib.parse.parse_qsl(link.get_attribute("href")[1:]))
@@ -206,8 +228,8 @@ def test_what_to_look_for(open_site):
         )
         assert tab.locator("select").input_value() == wanted["recording"]
     # What the text says of them
-    for text in TEXTS.values():
-        held = json.loads(text)
+    for name in ("unequal", "equal"):
+        held = json.loads(TEXTS[name])
         history = {key: np.array(values) for key, values in held["history"].items()}
         free = history["multiplier"] == 0
         assert free[:15].all() and not free[30:].any()  # the price is zero until the budget is spent
@@ -218,4 +240,29 @@ def test_what_to_look_for(open_site):
         middles = (grid[:-1] + grid[1:]) / 2
         crossing = [np.interp(500, moment["belief"], middles) for moment in held["moments"]]
         assert np.mean(crossing[-5:]) > np.mean(crossing[:5]) + 0.4
+    what_the_text_says_of_the_network(json.loads(TEXTS["network"]))
     assert problems == []
+
+
+def what_the_text_says_of_the_network(held):
+    moments = {moment["iteration"]: moment for moment in held["moments"]}
+    released = {iteration: np.array(moment["released"]) for iteration, moment in moments.items()}
+    before, edges = np.array(held["before"]), np.linspace(*held["grid"][:2], held["grid"][2] + 1)
+    middles = (edges[:-1] + edges[1:]) / 2
+    center, outside = np.abs(middles) < 1, np.abs(middles) > 4
+
+    def apart(iteration):
+        zero, one = released[iteration][:, center]
+        return np.abs(zero - one).sum() / (zero + one).sum()
+
+    assert apart(4000) < 0.05 < 0.1 < apart(100)
+    changed = {i: np.abs(found - before)[:, outside].sum() / before[:, outside].sum() for i, found in released.items()}
+    assert changed[4000] < 0.01 < 0.2 < changed[100]
+    left, right = outside & (middles < 0), outside & (middles > 0)
+    early = [np.abs(released[1000] - before)[:, side].sum() / before[:, side].sum() for side in (left, right)]
+    assert early[0] < 0.01 < 0.05 < early[1]
+    belief = np.array(moments[4000]["belief"])
+    assert (np.abs(belief[center] - 500) < 50).all()
+    assert moments[4000]["accuracy"] == pytest.approx(1 - held["optimum"]["loss"], abs=0.02)  # of 2,000 records
+    assert moments[100]["accuracy"] > moments[4000]["accuracy"] + 0.03
+    assert np.mean(held["history"]["loss"][5:25]) > np.mean(held["history"]["loss"][-50:]) + 0.03

@@ -6,7 +6,8 @@ A recording is a JSON file. `title` names it; `budget`, `seed`, `records` and `g
 [from, to, bins]; `before` and each moment's `released` count the training records of Y = 0 and of Y = 1 in each bin,
 and `belief` is the adversary's belief that Y = 1 at the middle of the bin, in thousandths. `accuracy` is how often the
 adversary of that moment is right on test records. `history` is that of `gaplib.training.History`. `optimum` has the
-loss and the price at the optimum of the paper's family under log-loss, and is null for other privatizers.
+loss and the price at the optimum: under log-loss that of the paper's family, for a network under 0-1 loss that of all
+mechanisms. It is null where there is no solver.
 """
 
 import json
@@ -21,9 +22,10 @@ from gaplib.book import paper
 from gaplib.gaussian import optimal_affine
 from gaplib.leakage import arimoto_conditional_entropy
 from gaplib.models import GaussianMixture
-from gaplib.training import Game, Result, train
+from gaplib.training import Game, NeuralPrivatizer, Result, train
 from gaplib.training.defaults import LEARNING_RATE
 from gaplib.training.games import sample_of
+from gaplib.transport import optimal_pdd
 
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "data" / "recordings"
 EVERY = 100  # iterations between two moments, as `train` tells of them
@@ -32,13 +34,14 @@ DIGITS = {"loss": 4, "distortion": 3, "multiplier": 4}
 
 @dataclass(frozen=True)
 class Recording:
-    """A training to be recorded: of one game on the line, under log-loss, with one seed.
+    """A training to be recorded: of one game on the line, with one seed.
 
     Attributes
     ----------
     title : str
         What the page calls it.
     game : Game
+    loss : {"log", "0-1"}
     grid : (float, float, int)
         Ends and number of bins.
     every : int
@@ -49,17 +52,25 @@ class Recording:
 
     title: str
     game: Game
+    loss: str = "log"
     grid: tuple[float, float, int] = (-10, 8, 72)
     every: int = EVERY
     learning_rate: float = LEARNING_RATE
     seed: int = 0
 
 
-# In the order of the page: the game that chapter 10 follows, and row D = 3 of the paper's Table 3. At the chapters' own
-# step of .01 most is over after 200 iterations, before there is anything to see.
+# In the order of the page: the game that chapter 10 follows, row D = 3 of the paper's Table 3, and the game that
+# chapter 20 follows. At the chapters' own step of .01 most of the first two is over after 200 iterations, before there
+# is anything to see.
 RECORDINGS = {
     "unequal": Recording("Chapter 10: variances 4 and 1", Game(paper.DATASETS[4], 3.0), learning_rate=0.002),
     "equal": Recording("Chapter 12: variances 1 and 1", Game(paper.DATASETS[3], 3.0), learning_rate=0.002),
+    "network": Recording(
+        "Chapter 20: a network",
+        Game(paper.DATASETS[1], 3.0, privatizer=NeuralPrivatizer()),
+        loss="0-1",
+        grid=(-8, 8, 80),
+    ),
 }
 
 
@@ -88,7 +99,9 @@ def record(recording: Recording) -> dict:
             }
         )
 
-    (result,) = train([game], seed=seed, learning_rate=recording.learning_rate, progress=False, watch=watch)
+    (result,) = train(
+        [game], recording.loss, seed=seed, learning_rate=recording.learning_rate, progress=False, watch=watch
+    )
     history = {name: getattr(result.history, name).round(digits).tolist() for name, digits in DIGITS.items()}
     return {
         "title": recording.title,
@@ -100,16 +113,23 @@ def record(recording: Recording) -> dict:
         "before": counts(sample.x),
         "moments": moments,
         "history": {"iteration": result.history.iteration.tolist()} | history,
-        "optimum": optimum_of(game),
+        "optimum": optimum_of(recording),
     }
 
 
-def optimum_of(game: Game) -> dict | None:
-    """Return the loss and the price at the log-loss optimum of the paper's family, where it applies."""
-    if not isinstance(game.source, GaussianMixture) or game.privatizer is not None:
+def optimum_of(recording: Recording) -> dict | None:
+    """Return the adversary's loss and the price at the optimum that the players are after, where it is known."""
+    game = recording.game
+    if not isinstance(game.source, GaussianMixture):
         return None
-    best = optimal_affine(game.source, game.D, "log")
-    loss = arimoto_conditional_entropy(game.source, best.mechanism, 1)
+    if recording.loss == "log" and game.privatizer is None:  # the paper's family
+        best = optimal_affine(game.source, game.D, "log")
+        loss = arimoto_conditional_entropy(game.source, best.mechanism, 1)
+    elif recording.loss == "0-1" and isinstance(game.privatizer, NeuralPrivatizer):  # no family
+        best = optimal_pdd(game.source, game.D)
+        loss = 1 - best.value
+    else:
+        return None
     return {"loss": round(loss, DIGITS["loss"]), "price": round(best.price, DIGITS["multiplier"])}
 
 

@@ -1,7 +1,7 @@
 """The process in which a student's code runs: `python candidate.py PIPE`.
 
 It gets cells to run and functions to call, with copies of the arguments, and sends back data: numbers, texts, arrays,
-lists, linear programs. Nothing that the code does here reaches the tests in any other way.
+tables, lists, linear programs. Nothing that the code does here reaches the tests in any other way.
 """
 
 import ast
@@ -19,6 +19,7 @@ import threading
 import time
 import traceback
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 
 import numpy as np
 import pulp
@@ -156,9 +157,21 @@ def _where(error: BaseException) -> str:
 
 
 def _contents(argument):
+    """What changes if the argument does."""
     if isinstance(argument, np.ndarray):
         return argument.shape, argument.dtype, argument.tobytes()
-    return repr(argument) if isinstance(argument, (list, dict)) else None
+    if isinstance(argument, (list, tuple)):
+        return [_contents(item) for item in argument]
+    if isinstance(argument, dict):
+        return [(repr(key), _contents(item)) for key, item in argument.items()]
+    if _is_frame(argument):
+        return argument.to_csv()
+    return repr(argument) if isinstance(argument, (int, float, str)) else None
+
+
+def _is_frame(value) -> bool:
+    """Whether it is a table of pandas, which is imported only where an assignment needs it."""
+    return type(value).__module__.partition(".")[0] == "pandas" and getattr(value, "ndim", 0) == 2
 
 
 def plain(value):
@@ -167,12 +180,15 @@ def plain(value):
     Raises
     ------
     TypeError
-        If it is not a number, a text, an array, a linear program, or a list, tuple, set or dict of these.
+        If it is not a number, a text, an array, a table, a linear program, or a list, tuple, set or dict of these.
     """
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, pulp.LpProblem):
         return {"program": _program(value)}
+    if _is_frame(value):
+        columns = [[plain(name), plain(value.iloc[:, at].tolist())] for at, name in enumerate(value.columns)]
+        return {"frame": {"index": plain(value.index.tolist()), "columns": columns}}
     if isinstance(value, dict):
         return {"dict": [[plain(key), plain(item)] for key, item in value.items()]}
     for kind in (tuple, set, frozenset):
@@ -186,6 +202,8 @@ def plain(value):
         return {"complex": [value.real, value.imag]}
     if hasattr(value, "__array__"):
         array = np.array(value, subok=False)
+        if array.dtype == object and array.ndim == 1:  # a column of names
+            return [plain(item) for item in array.tolist()]
         if array.dtype == object:
             array = array.astype(float)
         file = io.BytesIO()
@@ -193,7 +211,9 @@ def plain(value):
         return {"array": base64.b64encode(file.getvalue()).decode()}
     if hasattr(value, "__float__"):
         return float(value)
-    raise TypeError(f"it returns a {type(value).__name__}; a test can take numbers, texts, arrays and lists of these")
+    raise TypeError(
+        f"it returns a {type(value).__name__}; a test can take numbers, texts, arrays, tables and lists of these"
+    )
 
 
 def _program(program: pulp.LpProblem) -> dict:
@@ -222,12 +242,38 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def main(pipe: int) -> None:
+def _copied(tests: Connection, children: list[int]) -> Connection | None:
+    """Have a copy of this process made; return in the copy its own pipe, and nothing here."""
+    theirs = Connection(recv_handle(tests))
+    for child in children[:]:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            children.remove(child)
+    pid = os.fork()
+    if pid:
+        theirs.close()
+        children.append(pid)
+        tests.send_bytes(json.dumps(pid).encode())
+        return None
+    os.setsid()
+    tests.close()  # the pipe of another process is none of the student's business
+    children.clear()
+    _watch()
+    return theirs
+
+
+def _watch() -> None:
     threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
+
+
+def main(pipe: int) -> None:
+    _watch()
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    tests, candidate = Connection(pipe), Candidate()
+    tests, candidate, children = Connection(pipe), Candidate(), []
     while True:
         action, *arguments = pickle.loads(tests.recv_bytes())
+        if action == "copy":
+            tests = _copied(tests, children) or tests
+            continue
         try:
             reply = json.dumps(getattr(candidate, action)(*arguments))
         except Exception as error:  # the student's code has broken something that is needed here

@@ -14,6 +14,8 @@ import time
 import traceback
 from dataclasses import dataclass
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import send_handle
 from pathlib import Path
 
 START = 300  # seconds for Python and the teacher's own cells
@@ -49,25 +51,49 @@ class Cell:
 
 
 class Process:
-    """A process that runs a student's code."""
+    """A process that runs a student's code, or the teacher's in order to be copied."""
 
-    def __init__(self):
-        self.pipe, theirs = Pipe()
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", Path(__file__).with_name("candidate.py"), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env=os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
-        )
-        theirs.close()
+    def __init__(self, pipe: Connection, pid: int):
+        self.pipe, self.pid = pipe, pid
         atexit.register(self.stop)
+
+    @classmethod
+    def new(cls):
+        """Start Python."""
+        ours, theirs = Pipe()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", Path(__file__).with_name("candidate.py"), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env=os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
+            )
+        return cls(ours, process.pid)
+
+    def copy(self):
+        """Return a process with all that this one holds: in a moment, where a new one imports everything again."""
+        ours, theirs = Pipe()
+        with theirs:
+            try:
+                self.pipe.send_bytes(pickle.dumps(("copy",)))
+                send_handle(self.pipe, theirs.fileno(), self.pid)
+            except OSError as error:
+                raise Stopped("ended Python") from error
+            return Process(ours, self._answer(START))
 
     def ask(self, seconds: float, action: str, *arguments):
         try:
             self.pipe.send_bytes(pickle.dumps((action, *arguments)))
+        except OSError as error:
+            self.stop()
+            raise Stopped("ended Python, or returned too much") from error
+        return self._answer(seconds)
+
+    def _answer(self, seconds: float):
+        try:
             if self.pipe.poll(seconds):
                 return json.loads(self.pipe.recv_bytes(REPLY))
         except (EOFError, OSError) as error:
@@ -82,8 +108,9 @@ class Process:
             return
         self.pipe.close()
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+            os.killpg(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):  # a copy is the child of another process
+            os.waitpid(self.pid, 0)
 
 
 class Examiner:
@@ -95,7 +122,9 @@ class Examiner:
 
     def __init__(self, cells: list[dict], names: dict):
         self.cells = [Cell(**cell) for cell in cells]
+        self.opening = next((at for at, cell in enumerate(self.cells) if cell.kind != "given"), len(cells))
         self.names = names
+        self.base: Process | None = None  # with the teacher's cells before the first of the student, to be copied
         self.notebook: Process | None = None  # with all cells so far
         self.end = 0
         self.alone: Process | None = None  # with one answer that cannot be harmed by others
@@ -106,6 +135,9 @@ class Examiner:
 
     def run(self, at: int) -> dict:
         """Run the next cell in the student's process; return what it prints and draws."""
+        if at < self.opening:
+            self.end = at + 1
+            return {}
         process, cell = self._notebook(), self.cells[at]
         self.end = at + 1
         try:
@@ -119,13 +151,26 @@ class Examiner:
     def _notebook(self) -> Process:
         """The process in which the cells so far have run, started again if it is gone."""
         while self.notebook is None:
-            self.notebook = Process()
+            self.notebook = self._opened()
             try:
-                for cell in self.cells[: self.end]:
+                for cell in self.cells[self.opening : self.end]:
                     self._run(self.notebook, cell)
             except Stopped:
                 self.notebook = None
         return self.notebook
+
+    def _opened(self) -> Process:
+        """Return a new process in which the teacher's first cells have run, and nothing of the student's."""
+        for _ in range(2):  # a student may have ended the process that is copied
+            try:
+                if self.base is None:
+                    self.base = Process.new()
+                    for cell in self.cells[: self.opening]:
+                        self.base.ask(START, "run", cell.source)
+                return self.base.copy()
+            except Stopped:
+                self.base = None
+        raise RuntimeError("the teacher's cells do not run")
 
     def _run(self, process: Process, cell: Cell) -> dict:
         try:
@@ -157,9 +202,9 @@ class Examiner:
         self._ask(self.alone, at)
 
     def _alone(self, at: int, others: list[Cell]) -> Process | None:
-        process, answer = Process(), self.cells[at]
+        process, answer = self._opened(), self.cells[at]
         try:
-            for cell in self.cells[:at]:
+            for cell in self.cells[self.opening : at]:
                 if cell.kind == "given":
                     process.ask(START, "run", cell.source)
             for cell in self.cells:
@@ -234,11 +279,21 @@ def rebuilt(value):
         return np.load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)[()]
     if kind == "program":
         return _program(**content)
+    if kind == "frame":
+        return _frame(**content)
     if kind == "dict":
         return {rebuilt(key): rebuilt(item) for key, item in content}
     if kind == "complex":
         return complex(*content)
     return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](rebuilt(content))
+
+
+def _frame(index, columns):
+    import pandas as pd
+
+    names, values = [rebuilt(name) for name, _ in columns], [rebuilt(column) for _, column in columns]
+    frame = pd.DataFrame(dict(enumerate(values)), index=rebuilt(index))
+    return frame.set_axis(names, axis=1)  # which a student may have given twice
 
 
 def _program(sense, variables, objective, constraints):
