@@ -149,6 +149,8 @@ def chapter(site: Path, page: str, pages: list[str]) -> Tag:
     for tag in content.find_all(id=True):  # most pages have a summary, and most an id1
         tag["id"] = f"{slug(page)}--{tag['id']}"
     for tag in content.find_all("img"):
+        for name in ("loading", "decoding", "width", "height"):  # all are loaded before anything is measured
+            del tag[name]
         tag["src"] = (file.parent / unquote(str(tag["src"]))).resolve().as_uri()
     for tag in content.find_all("a", href=True):
         target = inside(file, str(tag["href"]), site, pages)

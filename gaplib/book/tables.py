@@ -1,4 +1,4 @@
-"""Tables of results: real ones, with a caption and a number, on the site, in JupyterLab and on slides."""
+"""Tables of results: real ones, with a caption and a number, on the site and in JupyterLab."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -85,7 +85,7 @@ def _text(value: object, digits: int) -> str:
 
 
 def _html(heads: Sequence[str], rows: Sequence, caption: str, numeric: Sequence[bool]) -> str:
-    """Return the table for JupyterLab and slides, whose style sheets know no class of ours."""
+    """Return the table for JupyterLab, whose style sheet knows no class of ours."""
     colors = {"good": "#00664a", "bad": "#a63d00", "note": "#0b5394", "": ""}
 
     def cell(tag: str, text: str, mark: str, right: bool) -> str:
