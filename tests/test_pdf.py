@@ -125,7 +125,7 @@ def test_the_contents_say_where_chapters_begin(pdf, texts):
 
 @pytest.mark.slow
 def test_it_is_short_enough_to_print(texts):
-    """The bound of the project: with the folds open, one chapter a page and large type it had twice as many pages."""
+    """The bound of the project. With solutions and tables unfolded, in wide type, it was twice as long."""
     assert len(texts) < 250
 
 
