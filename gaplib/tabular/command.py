@@ -224,7 +224,7 @@ def _smallest(parts: list[pd.DataFrame], keys: list[np.ndarray]) -> tuple[list[p
 def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatizer, format: str, order: RowOrder) -> int:
     names, count = privatizer.needed_names(), 0
     strange = dict.fromkeys((column.name for column in privatizer.columns_), 0)
-    with whole_file(options.out, options.force) as file, writer(file, format) as write:
+    with whole_file(options.out, options.force) as file, writer(file, format, table.schema) as write:
         with _progress(table, "releasing") as done:
             parts = _watched(table.parts(names, done), privatizer, strange)
             if options.mechanism is not None and privatizer.private_ in names:  # otherwise the fit has seen the order

@@ -138,7 +138,7 @@ class Table:
 
 
 @contextlib.contextmanager
-def writer(file: BinaryIO, format: str) -> Iterator[Callable[[pd.DataFrame], None]]:
+def writer(file: BinaryIO, format: str, schema: pa.Schema) -> Iterator[Callable[[pd.DataFrame], None]]:
     """Yield a function that appends records to an open file.
 
     Parameters
@@ -146,6 +146,8 @@ def writer(file: BinaryIO, format: str) -> Iterator[Callable[[pd.DataFrame], Non
     file : file
         Open for writing bytes.
     format : {"csv", "parquet"}
+    schema : pyarrow.Schema
+        The types of columns that lack all values in the first data frame.
 
     Yields
     ------
@@ -159,7 +161,7 @@ def writer(file: BinaryIO, format: str) -> Iterator[Callable[[pd.DataFrame], Non
             table = pa.Table.from_pandas(frame, schema=made[0].schema if made else None, preserve_index=False)
             if not made:
                 # A column may lack values here and have them later, or hold categories that are listed later.
-                table = table.cast(pa.schema([(field.name, _lasting(field.type)) for field in table.schema]))
+                table = table.cast(pa.schema([(field.name, _lasting(field, schema)) for field in table.schema]))
                 make = pa.csv.CSVWriter if format == "csv" else pa.parquet.ParquetWriter
                 made.append(_Open(stack.enter_context(make(file, table.schema)), table.schema))
             if format == "csv" and table.num_columns == 1 and table.column(0).null_count:
@@ -205,7 +207,8 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return suffix[1:]
 
 
-def _lasting(kind: pa.DataType) -> pa.DataType:
+def _lasting(field: pa.Field, schema: pa.Schema) -> pa.DataType:
+    kind = schema.field(field.name).type if pa.types.is_null(field.type) else field.type
     if pa.types.is_dictionary(kind):
         return kind.value_type
     return pa.string() if pa.types.is_null(kind) else kind
