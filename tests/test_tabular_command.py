@@ -230,12 +230,13 @@ def test_one_column_with_gaps_by_command(folder, capsys, one_attacker):
 
 def test_the_order_of_the_rows_is_told(folder, capsys, one_attacker, monkeypatch):
     monkeypatch.setattr(table_command, "_MULTIPLES", ())
-    assert main(RELEASE) == 0
+    words = [*RELEASE, "--public", "height"]
+    assert main(words) == 0
     said = capsys.readouterr()
     assert "keep their order" in said.out and "order" not in said.err
     table = people().sort_values("sex")
     table.to_csv("table.csv", index=False)
-    assert main([*RELEASE, "--force", "--report", "r.html", "--save", "m.npz"]) == 0
+    assert main([*words, "--force", "--report", "r.html", "--save", "m.npz"]) == 0
     words = "the rows are sorted by the private column 'sex'.*shuffle the rows first"
     assert re.search(words, capsys.readouterr().err)
     assert re.search(words.replace("'", "&#x27;"), (folder / "r.html").read_text())
