@@ -123,6 +123,15 @@ def test_a_record_that_makes_the_unit_is_told(folder, capsys):
     assert "more than half of the variance of the column 'height'" in capsys.readouterr().err
 
 
+def test_records_far_away_are_counted(folder, capsys):
+    table = people()
+    table.loc[3, "height"] = 1e6
+    table.to_csv("table.csv", index=False)
+    assert main([*RELEASE, "--scale", "none", "--public", "height"]) == 0
+    assert "in 1 of 300 records the column 'height' is so far from nearly all others" in capsys.readouterr().err
+    assert pd.read_csv("released.csv")["height"].max() == 1e6
+
+
 def test_new_records_unlike_those_fitted_are_counted(folder, capsys):
     assert main([*RELEASE, "--save", "mechanism.npz"]) == 0
     assert "warning" not in capsys.readouterr().err

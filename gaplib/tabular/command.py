@@ -223,10 +223,10 @@ def _smallest(parts: list[pd.DataFrame], keys: list[np.ndarray]) -> tuple[list[p
 
 def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatizer, format: str, order: RowOrder) -> int:
     names, count = privatizer.needed_names(), 0
-    strange = dict.fromkeys((column.name for column in privatizer.columns_), 0)
+    strange, far = (dict.fromkeys((column.name for column in privatizer.columns_), 0) for _ in range(2))
     with whole_file(options.out, options.force) as file, writer(file, format, table.schema) as write:
         with _progress(table, "releasing") as done:
-            parts = _watched(table.parts(names, done), privatizer, strange)
+            parts = _watched(table.parts(names, done), privatizer, strange, far)
             if options.mechanism is not None and privatizer.private_ in names:  # otherwise the fit has seen the order
                 parts = _ordered(parts, order)
             for released in _released(options, privatizer, parts):
@@ -242,16 +242,28 @@ def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatize
                     "all that the mechanism was fitted to: nothing is promised for these records"
                 )
             )
+    for name, number in far.items():
+        if number:
+            warn(
+                printable(
+                    f"warning: in {number} of {count} records the column {name!r} is so far from nearly all others "
+                    "that to move it would spend the whole budget: these records are released as they are"
+                )
+            )
     return count
 
 
 def _watched(
-    parts: Iterator[pd.DataFrame], privatizer: TablePrivatizer, strange: dict[Any, int]
+    parts: Iterator[pd.DataFrame], privatizer: TablePrivatizer, strange: dict[Any, int], far: dict[Any, int]
 ) -> Iterator[pd.DataFrame]:
-    """Yield the parts, and count by column the values of a kind that was not fitted."""
+    """Yield the parts, and count by column the values of a kind that was not fitted, and those that are far away."""
+    mechanism, numbers = privatizer.mechanism_, [column.name for column in privatizer.columns_ if column.is_number]
     for part in parts:
         for column in privatizer.columns_:
             strange[column.name] += unlike_fitted(part[column.name], column)
+        if isinstance(mechanism, Plan):
+            for name, low, high in zip(numbers, *mechanism.bounds, strict=True):
+                far[name] += int((~part[name].dropna().between(low, high)).sum())
         yield part
 
 

@@ -55,8 +55,9 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
     one common unit: if they differ much in theirs, it needs ``scale="std"``.
 
     "neural", and "affine" of kind "pdd", release round numbers only, in steps of .2 to .4 standard deviations, or
-    longer where values pile up at rounder ones: finer digits would tell the private value. A release has its records in
-    the order of the table, and its index: neither may tell the private value.
+    longer where values pile up at rounder ones: finer digits would tell the private value. "transport" releases a
+    record as it is if it is so far from the others that to move it would spend the whole budget. A release has its
+    records in the order of the table, and its index: neither may tell the private value.
 
     After the fit, `private_values_` are the values of the private column, `n_records_` is the number of records fitted,
     and `epsilon_` says for noise, by column, for which epsilon of local differential privacy it would stand if the
