@@ -462,6 +462,17 @@ def test_types_of_parquet(folder, capsys):
         refused(capsys, [*words, "o.csv"], "no records|at least 10|no column")
 
 
+def test_an_index_of_pandas_is_a_column_or_nothing(folder):
+    table = people().sample(frac=1, random_state=0)
+    words = ["release", "table.parquet", "--private", "sex", "--budget", "0.3", "--method", "gaussian", "--force"]
+    for frame in (table, table.set_index("sex"), table.set_index("city"), table.set_index(["sex", "city"])):
+        frame.to_parquet("table.parquet")
+        assert main([*words, "--out", "r.parquet"]) == 0
+        released = pd.read_parquet("r.parquet")
+        assert set(released) == {"height", "city"} and len(released) == N
+        assert released.index.equals(pd.RangeIndex(N))
+
+
 def test_paths_of_all_kinds(folder, capsys):
     os.symlink("elsewhere.csv", "dangling.csv")
     os.symlink("table.csv", "linked.csv")

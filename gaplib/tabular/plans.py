@@ -177,7 +177,8 @@ def plan(
 
 def _bounds(numbers: np.ndarray, least: np.ndarray) -> np.ndarray:
     """Return the bounds of each column, shape (2, p); beyond nearly all numbers, they leave at least `least`."""
-    low, high = np.nanquantile(numbers, _NEARLY_ALL, axis=0)
+    # Without columns NumPy forgets that there are two.
+    low, high = np.nanquantile(numbers, _NEARLY_ALL, axis=0).reshape(2, -1)
     margin = np.maximum(_FAR * (high - low), least)
     return np.stack([low - margin, high + margin])
 

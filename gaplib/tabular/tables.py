@@ -20,6 +20,9 @@ PART = 1 << 16  # records that are held at once
 _BLOCK = 1 << 22  # bytes of CSV that are read at once, the longest that a record may be
 
 
+_INDEX = re.compile(r"__index_level_\d+__")  # the row numbers of pandas, which are no column of the table
+
+
 class Table:
     """A table in a file, with its columns but not its records in memory.
 
@@ -75,14 +78,15 @@ class Table:
             size, before = self.path.stat().st_size, 0
             for batch, share in batches:
                 if batch.num_rows:
-                    yield batch.to_pandas()
+                    yield batch.to_pandas(ignore_metadata=True)  # an index of pandas is a column here
                 done(int(share * size) - before)
                 before = int(share * size)
             done(size - before)
 
     def _schema(self) -> pa.Schema:
         if self.format == "parquet":
-            return pa.parquet.read_schema(self.path)
+            schema = pa.parquet.read_schema(self.path)
+            return pa.schema([field for field in schema if not _INDEX.fullmatch(field.name)])
         with pa.csv.open_csv(self.path, **_options(_convert_options())) as reader:
             found = reader.schema
         if any(pa.types.is_binary(field.type) for field in found):
