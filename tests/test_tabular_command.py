@@ -262,7 +262,7 @@ def test_a_refused_budget_does_not_lose_the_report(folder, capsys, one_attacker)
     words = [*RELEASE[:4], "--budget", "0.036", *RELEASE[6:], "--public", "height", "--method", "affine"]
     assert main([*words, "--report", "report.html"]) == 0  # a quarter of this is less than the rounding costs
     text = (folder / "report.html").read_text()
-    assert re.search("Not on the map: the budget 0.009. the method .*affine.* needs a budget above", text)
+    assert re.search("Not on the map: the budget 0.009: the method .*affine.* needs a budget above", text)
     assert text.count("<circle") == 4
     # Of three records one half has one: the budget itself is refused, and in words.
     people().assign(sex=lambda t: np.where(t.index % 100 == 50, "x", t["sex"])).to_csv("table.csv", index=False)

@@ -24,8 +24,9 @@ PROMISE = """\
 tables look like, and guesses its private value. <b>For which secret:</b> the column <i>$private</i>, and no other.
 <b>How far:</b> on average over the records, not for each of them in the worst case.</p>
 <p><b>Not promised:</b> differential privacy; anything for a second release of the same people, for another secret, or
-for records from another distribution. An attacker better than those below may guess more. What was measured rests on
-$attacked records, what attackers knew on $learned; intervals say how far that goes, each for its own number.</p>
+for records from another distribution. The rows keep their order, which must not tell the private value either. An
+attacker better than those below may guess more. What was measured rests on $attacked records, what attackers knew on
+$learned; intervals say how far that goes, each for its own number.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Two kinds of promise">
 <table><caption>Two kinds of promise</caption>
 <thead><tr><th></th><th>this release</th><th>differential privacy</th></tr></thead>
@@ -117,7 +118,7 @@ def _gaps(names: Sequence[object]) -> str:
 
 
 def _left_out(left_out: Sequence[tuple[str, str]]) -> str:
-    return "".join(f"<p>Not on the map: {html.escape(name)}. {html.escape(why)}.</p>\n" for name, why in left_out)
+    return "".join(f"<p>Not on the map: {html.escape(name)}: {html.escape(why)}.</p>\n" for name, why in left_out)
 
 
 def _attacks(audit: Audit) -> str:
