@@ -13,6 +13,7 @@ from gaplib.models import GaussianMixture
 from gaplib.tabular import Audit, TablePrivatizer, attackers, audit, trade_off
 from gaplib.tabular.attackers import ATTACKERS
 from gaplib.tabular.auditing import interval
+from gaplib.tabular.order import RowOrder
 
 
 def table(n=300, seed=0, share=0.5):
@@ -127,6 +128,78 @@ def test_interval_is_wilson_s():
     for share, n in ((0.0, 10), (0.3, 50), (1.0, 7)):
         expected = scipy.stats.binomtest(round(share * n), n).proportion_ci(method="wilson")
         assert interval(share, n) == pytest.approx(tuple(expected))
+
+
+@pytest.mark.parametrize("scale", ["std", "none"])
+def test_a_map_counts_changes_as_its_budgets(scale, tmp_path, monkeypatch):
+    monkeypatch.setattr(attackers, "ATTACKERS", ATTACKERS[:1])  # what they find is not what is tested
+    frame = table(2000).assign(a=lambda t: 50 * t["a"])
+    budget = 300.0 if scale == "none" else 0.6
+    ((name, found),) = trade_off(frame, TablePrivatizer("y", budget, method="gaussian", scale=scale), [budget])
+    assert name == f"{budget:g}" and found.scale == scale
+    # Noise of 1000 records, in three equal parts of which numbers have two: five deviations of a mean of squares.
+    assert found.cost == pytest.approx(budget * (2 / 3 if scale == "none" else 1), rel=5 * np.sqrt(2 / 1000))
+    assert found.distortion.loc["a", "of the variance"] < 2  # in the column's own deviation, whatever the scale
+    with pytest.raises(ValueError, match="others must count changes by the scale"):
+        audit(frame, frame[["a"]], "y", scale={"std": "none", "none": "std"}[scale]).to_html(
+            tmp_path / "page.html", [(name, found)]
+        )
+
+
+def test_gaps_that_the_release_shows(monkeypatch):
+    monkeypatch.setattr(attackers, "ATTACKERS", ATTACKERS[:1])
+    original = table(200)
+    original.loc[::7, "a"] = np.nan
+    original.loc[::5, "c"] = None
+    released = original.drop(columns="y")
+    assert audit(original, released, "y").gaps == ["a", "c"]
+    released.loc[0, ["a", "c"]] = 0.5, "new"
+    assert audit(original, released, "y").gaps == []
+
+
+# The order of the rows
+
+
+def order(values, cuts=()):
+    watched = RowOrder("y")
+    for part in np.split(np.asarray(values), cuts):
+        watched.add(pd.Series(part))
+    return watched.warning()
+
+
+def test_rows_in_random_order_tell_nothing():
+    random = np.random.default_rng(0)
+    for n, share in ((40, 0.5), (40, 0.1), (400, 0.5), (400, 0.01), (4000, 0.5), (4000, 0.2), (4000, 0.002)):
+        for _ in range(10):
+            values = (np.arange(n) < n * share).astype(int)
+            values[-n // 10 :] = 2
+            assert order(random.permutation(values)) == ""
+    assert order([]) == order([1]) == order([1] * 99) == order(np.arange(99)) == ""
+
+
+def test_orders_that_tell_the_private_value_are_told():
+    random = np.random.default_rng(0)
+    n = 1000
+    values = random.integers(0, 3, n)
+    spoiled = np.sort(values)
+    spoiled[random.integers(0, n, 50)] = 0
+    couples = np.column_stack([values % 2, 1 - values % 2]).ravel()
+    drift = random.random(n) < np.linspace(0.2, 0.8, n)
+    rare = np.arange(n) // 20 == 7
+    for told, words in (
+        (np.sort(values), "sorted by the private column 'y'"),
+        (np.array(["b", "a", "c"])[np.sort(values)], "sorted"),
+        (spoiled, "neighbours agree in it 9[0-9]% of the time, any two 3[0-9]%"),
+        (np.arange(n) % 2, "neighbours agree in it 0% of the time"),
+        (np.arange(n) % 10 == 3, "10 rows apart agree in it 100%"),
+        (couples, "neighbours agree in it 2[0-9]% of the time, any two 50%"),
+        (drift, "of 32 rows in a row"),
+        (rare, "neighbours agree in it 100% of the time, any two 96%"),
+    ):
+        found = order(told)
+        assert re.search(words, found) and found.endswith("shuffle the rows first")
+        for cuts in ([1], [0, 500, 999], list(range(0, n, 17))):
+            assert order(told, cuts) == found
 
 
 def test_three_values_and_missing_ones():

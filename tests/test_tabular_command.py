@@ -1,6 +1,7 @@
 """The commands `release` and `audit`: whole files or none, constant memory, every malformed table refused in words."""
 
 import contextlib
+import csv as csv_module
 import datetime
 import os
 import random
@@ -13,12 +14,15 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 from project import ROOT
 
 from gaplib.__main__ import main
 from gaplib._files import check_free, whole_file
-from gaplib.tabular import load, tables
+from gaplib.tabular import attackers, load, tables
+from gaplib.tabular import command as table_command
 
 N = 300
 
@@ -37,6 +41,12 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people().to_csv("table.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture
+def one_attacker(monkeypatch):
+    """The quickest, where what attackers find is not what is tested."""
+    monkeypatch.setattr(attackers, "ATTACKERS", attackers.ATTACKERS[:1])
 
 
 RELEASE = ["release", "table.csv", "--private", "sex", "--budget", "0.3", "--out", "released.csv"]
@@ -113,6 +123,15 @@ def test_a_record_that_makes_the_unit_is_told(folder, capsys):
     assert "more than half of the variance of the column 'height'" in capsys.readouterr().err
 
 
+def test_records_far_away_are_counted(folder, capsys):
+    table = people()
+    table.loc[3, "height"] = 1e6
+    table.to_csv("table.csv", index=False)
+    assert main([*RELEASE, "--scale", "none", "--public", "height"]) == 0
+    assert "in 1 of 300 records the column 'height' is so far from nearly all others" in capsys.readouterr().err
+    assert pd.read_csv("released.csv")["height"].max() == 1e6
+
+
 def test_new_records_unlike_those_fitted_are_counted(folder, capsys):
     assert main([*RELEASE, "--save", "mechanism.npz"]) == 0
     assert "warning" not in capsys.readouterr().err
@@ -165,6 +184,129 @@ def test_text_of_all_kinds_comes_back(folder, monkeypatch):
     table.to_csv("table.csv", index=False, encoding="utf-8-sig")  # as spreadsheets write it
     assert main([*RELEASE[:4], "--budget", "0", "--out", "released.csv"]) == 0
     pd.testing.assert_frame_equal(pd.read_csv("released.csv"), table.drop(columns="sex"))
+
+
+@pytest.mark.parametrize(
+    "values", [[1.5, None, 170, None, None], ['a "b"', None, "x\n\ny", "", "ü,"], [False, None, True]]
+)
+@pytest.mark.parametrize("cut", [0, 1, 2])
+def test_a_gap_in_one_column_is_a_record_for_every_reader(tmp_path, values, cut):
+    frame, path = pd.DataFrame({'h, "x"': pd.Series(values, dtype=object).infer_objects()}), tmp_path / "one.csv"
+    schema = pyarrow.Schema.from_pandas(frame)
+    with open(path, "wb") as file, tables.writer(file, "csv", schema) as write:
+        for part in (frame[:cut], frame[cut:]):
+            write(part)
+    with open(path, newline="") as file:
+        lines = list(csv_module.reader(file))
+    (own,) = tables.Table(path).parts(list(frame))
+    assert b"\n\n" not in path.read_bytes().replace(b"x\n\ny", b"")
+    assert len(pd.read_csv(path)) == len(polars.read_csv(path)) == len(lines) - 1 == len(own) == len(values)
+    assert all(len(line) == 1 for line in lines)
+    # Of text, CSV does not tell an empty one from none.
+    assert pd.read_csv(path).isna().iloc[:, 0].tolist() == [value is None or value == "" for value in values]
+
+
+def test_a_column_that_lacks_values_at_the_top_keeps_its_type(folder, monkeypatch):
+    monkeypatch.setattr(tables, "PART", 100)
+    table = people().assign(smoker=pd.array([None] * 150 + [True, False, None] * 50, dtype="boolean"))
+    table.to_parquet("table.parquet")
+    for out, read in (("r.parquet", pd.read_parquet), ("r.csv", pd.read_csv)):
+        assert main(["release", "table.parquet", *RELEASE[2:-1], out, "--budget", "0"]) == 0
+        found = read(out)["smoker"].astype("boolean")
+        pd.testing.assert_series_equal(found, table["smoker"])
+
+
+def test_one_column_with_gaps_by_command(folder, capsys, one_attacker):
+    table = people()
+    table.loc[::5, "height"] = np.nan
+    table.to_csv("table.csv", index=False)
+    words = [*RELEASE, "--public", "height", "--kind", "pdi"]
+    assert main([*words, "--save", "m.npz"]) == 0
+    released = pd.read_csv("released.csv")
+    assert len(released) == N and 0 < released["height"].isna().mean() < 0.3
+    assert main(["audit", "table.csv", "released.csv", "--private", "sex"]) == 0
+    # A mechanism that does not look takes a table of the one column, in which an empty line may be a record.
+    again = ["release", "new.csv", "--mechanism", "m.npz", "--out", "o.csv"]
+    for text, count in (('height\n170\n""\n160\n', 3), ("height\n170\n160\n\n\n", 2)):
+        (folder / "new.csv").write_text(text)
+        assert main([*again, "--force"]) == 0
+        assert len(pd.read_csv("o.csv")) == count
+    os.unlink("o.csv")
+    for text in ("height\n170\n\n160\n", "height\r\n\r\n170\r\n", "height\n" + "170\n" * 1000 + "\n" * 999 + "160\n"):
+        (folder / "new.csv").write_text(text)
+        refused(capsys, again, "one column and empty lines")
+
+
+def test_the_order_of_the_rows_is_told(folder, capsys, one_attacker, monkeypatch):
+    monkeypatch.setattr(table_command, "_MULTIPLES", ())
+    words = [*RELEASE, "--public", "height"]
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert "keep their order" in said.out and "order" not in said.err
+    table = people().sort_values("sex")
+    table.to_csv("table.csv", index=False)
+    assert main([*words, "--force", "--report", "r.html", "--save", "m.npz"]) == 0
+    words = "the rows are sorted by the private column 'sex'.*shuffle the rows first"
+    assert re.search(words, capsys.readouterr().err)
+    assert re.search(words.replace("'", "&#x27;"), (folder / "r.html").read_text())
+    assert main(["audit", "table.csv", "released.csv", "--private", "sex"]) == 0
+    assert re.search(words, capsys.readouterr().err)
+    # New records have an order of their own.
+    for frame, told in ((people(), False), (table, True)):
+        frame.to_csv("new.csv", index=False)
+        assert main(["release", "new.csv", "--mechanism", "m.npz", "--out", "o.csv", "--force"]) == 0
+        assert bool(re.search(words, capsys.readouterr().err)) == told
+
+
+def test_a_refused_budget_does_not_lose_the_report(folder, capsys, one_attacker):
+    words = [*RELEASE[:4], "--budget", "0.036", *RELEASE[6:], "--public", "height", "--method", "affine"]
+    assert main([*words, "--report", "report.html"]) == 0  # a quarter of this is less than the rounding costs
+    text = (folder / "report.html").read_text()
+    assert re.search("Not on the map: the budget 0.009: the method .*affine.* needs a budget above", text)
+    assert text.count("<circle") == 4
+    # Of three records one half has one: the budget itself is refused, and in words.
+    people().assign(sex=lambda t: np.where(t.index % 100 == 50, "x", t["sex"])).to_csv("table.csv", index=False)
+    refused(
+        capsys, [*RELEASE[:-1], "o.csv", "--report", "o.html"], "for --report .* half .* at least two records of each"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"), [("std", "squares in standard deviations"), ("none", "squares in the columns&#x27; own units")]
+)
+def test_the_map_counts_as_the_budget_does(folder, one_attacker, scale, words):
+    assert (
+        main(
+            [
+                *RELEASE[:4],
+                "--budget",
+                "10",
+                *RELEASE[6:],
+                "--scale",
+                scale,
+                "--method",
+                "laplace",
+                "--report",
+                "r.html",
+            ]
+        )
+        == 0
+    )
+    text = (folder / "r.html").read_text()
+    assert f"mean cost of a change: {words}, plus changed categories" in text
+
+
+@pytest.mark.parametrize("method", ["transport", "gaussian"])
+def test_gaps_that_a_method_shows_are_told(folder, capsys, one_attacker, method):
+    table = people()
+    table.loc[::5, "height"] = np.nan
+    table.to_csv("table.csv", index=False)
+    assert main([*RELEASE, "--method", method]) == 0
+    shown = "20.0% of the records lack a number in the column 'height', and 'gaussian' leaves them without"
+    assert (shown in capsys.readouterr().err) == (method == "gaussian")
+    assert main(["audit", "table.csv", "released.csv", "--private", "sex", "--report", "r.html"]) == 0
+    assert ("which the release shows, in: height" in capsys.readouterr().out) == (method == "gaussian")
+    assert ("shows which these are: height" in (folder / "r.html").read_text()) == (method == "gaussian")
 
 
 def test_files_are_not_overwritten_without_force(folder, capsys):
@@ -318,6 +460,17 @@ def test_types_of_parquet(folder, capsys):
     for empty in (table[:0], table[:1], table[[]]):
         empty.to_parquet("table.parquet")
         refused(capsys, [*words, "o.csv"], "no records|at least 10|no column")
+
+
+def test_an_index_of_pandas_is_a_column_or_nothing(folder):
+    table = people().sample(frac=1, random_state=0)
+    words = ["release", "table.parquet", "--private", "sex", "--budget", "0.3", "--method", "gaussian", "--force"]
+    for frame in (table, table.set_index("sex"), table.set_index("city"), table.set_index(["sex", "city"])):
+        frame.to_parquet("table.parquet")
+        assert main([*words, "--out", "r.parquet"]) == 0
+        released = pd.read_parquet("r.parquet")
+        assert set(released) == {"height", "city"} and len(released) == N
+        assert released.index.equals(pd.RangeIndex(N))
 
 
 def test_paths_of_all_kinds(folder, capsys):

@@ -90,6 +90,18 @@ def test_a_budget_below_the_rounding_is_refused():
     assert (kept["height"] == table["height"]).all()
 
 
+def test_the_same_noise_for_all_is_not_rounded():
+    """Its digits tell nothing that those of the original have not told."""
+    table = pd.DataFrame({"sex": SEX, "height": WHOLE})
+    mechanism = TablePrivatizer("sex", 1e-3, kind="pdi", method="affine", random_state=5).fit(table)
+    noise = mechanism.transform(table)["height"] - table["height"]
+    assert len(noise.unique()) == N
+    # All of the budget is noise: five deviations of a mean of squares, which has the variance 2 / N.
+    assert (noise**2).mean() == pytest.approx(1e-3 * WHOLE.var(), rel=5 * np.sqrt(2 / N))
+    for sex in (0, 1):
+        assert noise[SEX == sex].std() == pytest.approx(np.sqrt(1e-3 * WHOLE.var()), rel=5 / np.sqrt(N))
+
+
 def test_without_a_seed_no_two_releases_share_their_noise():
     table = pd.DataFrame({"sex": SEX, "height": HEIGHT})
     mechanism = TablePrivatizer("sex", 0.5, method="gaussian", random_state=None).fit(table)

@@ -36,7 +36,8 @@ class Affine:
 def affine(x: np.ndarray, labels: np.ndarray, kind: str, D: float) -> Affine:
     """Return the optimum for the two Gaussians that fit the sample best, where numbers are missing without them.
 
-    A mechanism that does not see Y cannot shift towards the middle: all of its budget is noise (Theorem 2).
+    A mechanism that does not see Y cannot shift towards the middle: all of its budget is noise (Theorem 2), the
+    same for both private values.
     """
     if kind == "pdi":
         mechanism = AffineGaussian(0, 0, math.sqrt(D), math.sqrt(D))

@@ -15,6 +15,7 @@ from gaplib import _checks, _files
 from gaplib.tabular import attackers, usefulness
 from gaplib.tabular import columns as _columns
 from gaplib.tabular.columns import Column, Records
+from gaplib.tabular.order import RowOrder
 
 MOST_RECORDS = 20_000  # whose attack takes a minute; more would narrow intervals of .007
 _Z = 1.959963984540054  # of a 95 % interval
@@ -37,13 +38,20 @@ class Audit:
     distortion : pandas.DataFrame
         By column, what changed.
     cost : float
-        The mean change of a record, as the budget of `TablePrivatizer` counts it in units of standard deviations.
+        The mean change of a record, as the budget of `TablePrivatizer` counts it.
     use : pandas.DataFrame
         Means, deviations, shares, correlations and a regression, before and after.
     n_learned, n_attacked : int
         How many records the attackers learned from, and how many they were scored on.
     private : str or int
         The private column.
+    scale : {"std", "none"}
+        The units of `cost`.
+    gaps : list
+        The columns of which the release lacks values for just the records of which the original does, so that it shows
+        which these are.
+    order : str
+        What the order of the rows tells of the private column, in words, or nothing: no attacker looks at it.
     """
 
     attacks: pd.DataFrame
@@ -55,6 +63,9 @@ class Audit:
     n_learned: int
     n_attacked: int
     private: Any
+    scale: str
+    gaps: list
+    order: str
 
     def __repr__(self) -> str:
         return f"<Audit: attack {self.attack:.3f}, control {self.control:.3f}, baseline {self.baseline[0]:.3f}>"
@@ -102,6 +113,7 @@ class Audit:
         path : str or path-like
         others : sequence of pairs of str and Audit
             Other releases for the risk-utility map, with what each is called, its budget for instance: see `trade_off`.
+            All must count changes by the scale of this audit.
         force : bool
             Whether a file that exists is replaced.
 
@@ -118,11 +130,13 @@ class Audit:
         for pair in others:
             if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], Audit)):
                 raise TypeError(f"others must hold pairs of a name and an Audit, got {pair!r}")
+            if pair[1].scale != self.scale:
+                raise ValueError(f"others must count changes by the scale {self.scale!r}, got {pair[1].scale!r}")
         with _files.whole_file(path, _checks.flag("force", force)) as file:
             file.write(report.page(self, others).encode())
 
 
-def audit(original: Any, released: Any, private: str | int, random_state: int = 0) -> Audit:
+def audit(original: Any, released: Any, private: str | int, random_state: int = 0, *, scale: str = "std") -> Audit:
     """Attack a released table.
 
     Attackers of four kinds, which know nothing of the mechanism, learn from pairs of a released record and its private
@@ -140,6 +154,8 @@ def audit(original: Any, released: Any, private: str | int, random_state: int = 
         Name or number of the private column in `original`.
     random_state : int >= 0
         Decides who is in which half. Of more than 20,000 records so many are drawn.
+    scale : {"std", "none"}
+        Whether the mean change of a record counts squares in units of each column's standard deviation, or as they are.
 
     Returns
     -------
@@ -152,6 +168,7 @@ def audit(original: Any, released: Any, private: str | int, random_state: int = 
         If an argument is not as described, the tables do not belong together, or the private column was released.
     """
     seed = _checks.integer("random_state", random_state, 0, 2**32 - 1)
+    _checks.choice("scale", scale, ("std", "none"))
     before, after, columns, labels, values, name = _pairs(original, released, private)
     rows = np.random.default_rng([seed, 1]).permutation(len(labels))[:MOST_RECORDS]
     learned, attacked = _halves(rows, labels)
@@ -171,11 +188,14 @@ def audit(original: Any, released: Any, private: str | int, random_state: int = 
         baseline=(float(share), *interval(float(share), len(labels))),
         risk=risk,
         distortion=usefulness.distortion(columns, before, after),
-        cost=usefulness.total(columns, before, after),
+        cost=usefulness.total(columns, before, after, scale),
         use=usefulness.use(columns, before, after),
         n_learned=len(learned),
         n_attacked=len(attacked),
         private=name,
+        scale=scale,
+        gaps=usefulness.shown_gaps(columns, before, after),
+        order=_order(labels, name),
     )
 
 
@@ -224,6 +244,12 @@ def _attacked(
         ends = [(np.nan, np.nan) if np.isnan(score) else interval(score, len(attacked)) for score in scores]
         found |= {part: scores, f"{part}_low": [low for low, _ in ends], f"{part}_high": [high for _, high in ends]}
     return found
+
+
+def _order(labels: np.ndarray, name: Any) -> str:
+    order = RowOrder(name)
+    order.add(pd.Series(labels))
+    return order.warning()
 
 
 def _halves(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

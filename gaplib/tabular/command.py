@@ -10,6 +10,7 @@ import secrets
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from gaplib.tabular.auditing import Audit, audit
 from gaplib.tabular.columns import one_makes_the_variance, unlike_fitted
 from gaplib.tabular.mapping import trade_off
 from gaplib.tabular.neural import Neural
+from gaplib.tabular.order import RowOrder
 from gaplib.tabular.plans import Plan
 from gaplib.tabular.privatizer import TablePrivatizer
 from gaplib.tabular.saved import load, save
@@ -29,14 +31,14 @@ from gaplib.tabular.tables import Table, format_of, writer
 
 # Of longer tables the mechanism is learned from so many records, drawn at random.
 MOST_FITTED = 200_000
-# The map of a report shows the budget, and these multiples of it.
-_MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
+# Besides the budget, the map of a report shows these multiples of it.
+_MULTIPLES = (0.25, 0.5, 2.0, 4.0)
 _SETTINGS = ("kind", "method", "scale")  # of a mechanism, with the defaults of `TablePrivatizer`
 
 PROMISE = """\
 Promised: whoever sees released columns and knows the distribution guesses {private!r} as rarely as the budget
 allows, on average. Not promised: a single record in the worst case, a second release, another secret, another
-distribution. It is not differential privacy."""
+distribution. It is not differential privacy. The rows keep their order, which must not tell {private!r} either."""
 
 
 def release(options: argparse.Namespace) -> int:
@@ -73,20 +75,22 @@ def _release(options: argparse.Namespace) -> None:
     if len(set(named)) < len(named):
         raise ValueError("the table, the mechanism and what is written must be different files")
     table, format = Table(options.table), format_of(options.out)
-    privatizer, sample = _learned(options, table)
-    private = privatizer.private_
-    tell(PROMISE.format(private=private))
+    privatizer, sample, order = _learned(options, table)
+    tell(PROMISE.format(private=privatizer.private_))
+    _warn_of_gaps(privatizer)
     with contextlib.ExitStack() as stack:
         report = None
         if options.report is not None:  # before the release: what fails, fails with nothing written
             report = stack.enter_context(whole_file(options.report, options.force))
-            _write_report(report, sample, privatizer)
-        count = _write(options, table, privatizer, format)
+            _write_report(report, sample, privatizer, order.warning())
+        count = _write(options, table, privatizer, format, order)
     if options.save is not None:
         check_free(options.save, options.force)  # it may have come to exist meanwhile
         save(privatizer, options.save)
         tell(f"{options.save}: the mechanism. {_secret(privatizer)}")
     tell(f"{options.out}: {count} records, {len(privatizer.columns_)} columns; the private column is not in it.")
+    if order.warning():
+        warn(printable(f"warning: {order.warning()}"))
 
 
 def _secret(privatizer: TablePrivatizer) -> str:
@@ -98,8 +102,24 @@ def _secret(privatizer: TablePrivatizer) -> str:
     return "It holds no record, but of each column its mean, deviation and range, or all of its categories."
 
 
-def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer, pd.DataFrame]:
-    """Return the privatizer, and the sample that it was fitted to, empty for one that is loaded."""
+def _warn_of_gaps(privatizer: TablePrivatizer) -> None:
+    if isinstance(privatizer.mechanism_, Plan):
+        return
+    for column in privatizer.columns_:
+        if column.missing:
+            warn(
+                printable(
+                    f"warning: {column.missing:.1%} of the records lack a number in the column {column.name!r}, and "
+                    f"{privatizer.method!r} leaves them without: the release shows which they are"
+                )
+            )
+
+
+def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer, pd.DataFrame, RowOrder]:
+    """Return the privatizer, the sample that it was fitted to, and the order of all rows.
+
+    The last two are empty if it is loaded.
+    """
     if options.mechanism is not None:
         own = ("private", "public", "budget", "save", *_SETTINGS)
         given = [name for name in own if getattr(options, name) is not None]
@@ -111,7 +131,7 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
         if options.seed is not None:
             privatizer.seed_ = _seed(options)
         _check_columns(privatizer, table)
-        return privatizer, pd.DataFrame()
+        return privatizer, pd.DataFrame(), RowOrder(privatizer.private_)
     if options.private is None or options.budget is None:
         raise ValueError("--private and --budget are needed, or --mechanism")
     public = _names(options.public) if options.public else [n for n in table.names if n != options.private]
@@ -129,7 +149,9 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
     seed = _seed(options)
     settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
     privatizer = TablePrivatizer(options.private, options.budget, public=public, random_state=seed, **settings)
-    sample, _ = _sample(table, [options.private, *(name for name in public if name != options.private)], seed)
+    order = RowOrder(options.private)
+    names = [options.private, *(name for name in public if name != options.private)]
+    sample, _ = _sample(table, names, seed, lambda part: order.add(part[options.private]))
     privatizer.fit(sample)
     for column in privatizer.columns_:
         if privatizer.scale == "std" and column.is_number and one_makes_the_variance(sample[column.name]):
@@ -139,7 +161,7 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
                     "of the others count for little, and may be large; is its value right?"
                 )
             )
-    return privatizer, sample
+    return privatizer, sample, order
 
 
 def _names(text: str) -> list[str]:
@@ -170,13 +192,16 @@ def _seed(options: argparse.Namespace) -> int:
     return options.seed
 
 
-def _sample(table: Table, names: list[str], seed: int) -> tuple[pd.DataFrame, int]:
+def _sample(
+    table: Table, names: list[str], seed: int, watch: Callable[[pd.DataFrame], None] = lambda part: None
+) -> tuple[pd.DataFrame, int]:
     """Return the records or, of more than `MOST_FITTED`, so many at random, in one pass; and how many there are."""
     random = np.random.default_rng([seed, zlib.crc32(b"sample")])
     count, kept = 0, list[pd.DataFrame]()
     keys: list[np.ndarray] = []
     with _progress(table, "reading") as done:
         for part in table.parts(names, done):
+            watch(part)
             count += len(part)
             kept.append(part)
             keys.append(random.random(len(part)))
@@ -196,12 +221,15 @@ def _smallest(parts: list[pd.DataFrame], keys: list[np.ndarray]) -> tuple[list[p
     return [frame], [key]
 
 
-def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatizer, format: str) -> int:
+def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatizer, format: str, order: RowOrder) -> int:
     names, count = privatizer.needed_names(), 0
-    strange = dict.fromkeys((column.name for column in privatizer.columns_), 0)
-    with whole_file(options.out, options.force) as file, writer(file, format) as write:
+    strange, far = (dict.fromkeys((column.name for column in privatizer.columns_), 0) for _ in range(2))
+    with whole_file(options.out, options.force) as file, writer(file, format, table.schema) as write:
         with _progress(table, "releasing") as done:
-            for released in _released(options, privatizer, _watched(table.parts(names, done), privatizer, strange)):
+            parts = _watched(table.parts(names, done), privatizer, strange, far)
+            if options.mechanism is not None and privatizer.private_ in names:  # otherwise the fit has seen the order
+                parts = _ordered(parts, order)
+            for released in _released(options, privatizer, parts):
                 write(released)
                 count += len(released)
         if count == 0:
@@ -214,16 +242,35 @@ def _write(options: argparse.Namespace, table: Table, privatizer: TablePrivatize
                     "all that the mechanism was fitted to: nothing is promised for these records"
                 )
             )
+    for name, number in far.items():
+        if number:
+            warn(
+                printable(
+                    f"warning: in {number} of {count} records the column {name!r} is so far from nearly all others "
+                    "that to move it would spend the whole budget: these records are released as they are"
+                )
+            )
     return count
 
 
 def _watched(
-    parts: Iterator[pd.DataFrame], privatizer: TablePrivatizer, strange: dict[Any, int]
+    parts: Iterator[pd.DataFrame], privatizer: TablePrivatizer, strange: dict[Any, int], far: dict[Any, int]
 ) -> Iterator[pd.DataFrame]:
-    """Yield the parts, and count by column the values of a kind that was not fitted."""
+    """Yield the parts, and count by column the values of a kind that was not fitted, and those that are far away."""
+    mechanism, numbers = privatizer.mechanism_, [column.name for column in privatizer.columns_ if column.is_number]
     for part in parts:
         for column in privatizer.columns_:
             strange[column.name] += unlike_fitted(part[column.name], column)
+        if isinstance(mechanism, Plan):
+            for name, low, high in zip(numbers, *mechanism.bounds, strict=True):
+                far[name] += int((~part[name].dropna().between(low, high)).sum())
+        yield part
+
+
+def _ordered(parts: Iterator[pd.DataFrame], order: RowOrder) -> Iterator[pd.DataFrame]:
+    """Yield the parts, and see whether their order tells the private value."""
+    for part in parts:
+        order.add(part[order.name])
         yield part
 
 
@@ -274,8 +321,11 @@ def _progress(table: Table, doing: str) -> Iterator[Callable[[int], Any]]:
         yield bar.update
 
 
-def _write_report(file: Any, sample: pd.DataFrame, privatizer: TablePrivatizer) -> None:
-    """Audit mechanisms that are fitted to one half of the sample, as this one was to all of it, on the other half."""
+def _write_report(file: Any, sample: pd.DataFrame, privatizer: TablePrivatizer, order: str) -> None:
+    """Audit mechanisms that are fitted to one half of the sample, as this one was to all of it, on the other half.
+
+    `order` is what the order of all rows tells.
+    """
     from gaplib.tabular import report  # here, because it is not always needed
 
     if privatizer.private_ not in sample.columns:
@@ -287,10 +337,19 @@ def _write_report(file: Any, sample: pd.DataFrame, privatizer: TablePrivatizer) 
         kind=privatizer.kind, method=privatizer.method, scale=privatizer.scale,
     )  # fmt: skip
     tell("auditing: mechanisms are fitted to one half of the records and attacked on the other")
-    found = trade_off(sample, like, [multiple * privatizer.budget for multiple in _MULTIPLES])
-    own = _MULTIPLES.index(1.0)
-    file.write(report.page(found[own][1], [pair for number, pair in enumerate(found) if number != own]).encode())
-    _summary(found[own][1])
+    try:
+        ((_, own),) = trade_off(sample, like, [privatizer.budget])
+    except ValueError as error:
+        raise ValueError(f"for --report a mechanism is fitted to half of the records, and refused: {error}") from None
+    own = replace(own, order=order)
+    others, left_out = [], []
+    for budget in [multiple * privatizer.budget for multiple in _MULTIPLES]:
+        try:
+            others += trade_off(sample, like, [budget])
+        except ValueError as error:  # "affine" cannot spend less than its rounding costs, for instance
+            left_out.append((f"the budget {budget:g}", str(error)))
+    file.write(report.page(own, others, left_out).encode())
+    _summary(own)
 
 
 def _audit(options: argparse.Namespace) -> None:
@@ -304,22 +363,28 @@ def _audit(options: argparse.Namespace) -> None:
     strange = [name for name in released.names if name not in original.names]
     if strange:
         raise ValueError(f"{released.path} must have columns of {original.path}, got {strange[:5]}")
-    before, after = _aligned(original, released, options.private, _seed(options) if options.seed is not None else 0)
+    before, after, order = _aligned(
+        original, released, options.private, _seed(options) if options.seed is not None else 0
+    )
     found = audit(before, after, options.private, 0 if options.seed is None else options.seed)
+    found = replace(found, order=order.warning())
     if options.report is not None:
         found.to_html(options.report, force=options.force)
     _summary(found)
+    if found.order:
+        warn(printable(f"warning: {found.order}"))
 
 
-def _aligned(original: Table, released: Table, private: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the same records of both tables, drawn by their numbers if there are many."""
-    before, count = _sample(original, [private, *released.names], seed)
+def _aligned(original: Table, released: Table, private: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame, RowOrder]:
+    """Return the same records of both tables, drawn by their numbers if there are many, and the order of all rows."""
+    order = RowOrder(private)
+    before, count = _sample(original, [private, *released.names], seed, lambda part: order.add(part[private]))
     after, others = _sample(released, released.names, seed)
     if count != others:
         raise ValueError(
             f"the tables must have the same records, got {count} in {original.path} and {others} in {released.path}"
         )
-    return before, after
+    return before, after, order
 
 
 def _summary(found: Audit) -> None:
@@ -327,6 +392,12 @@ def _summary(found: Audit) -> None:
     for name, row in found.attacks.iterrows():
         shown = [_percent(*(row[f"{part}{end}"] for end in ("", "_low", "_high"))) for part in ("attack", "control")]
         tell(f"{name}: {shown[0]} from the release, {shown[1]} from the original")
+    if found.gaps:
+        tell(f"values are missing for the same records as before, which the release shows, in: {_shown(found.gaps)}")
+
+
+def _shown(names: list) -> str:
+    return printable(", ".join(str(name) for name in names))
 
 
 def _percent(value: float, low: float, high: float) -> str:

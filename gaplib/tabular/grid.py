@@ -4,6 +4,9 @@ The digits of a number can tell how far it was moved. If whole centimetres are s
 by 3.9 for the other, the digit after the point says which; and so do units, heaps at round numbers, and means that were
 filled in. No rule finds all such patterns. So a release shows points of a coarse grid only. It takes one of the two
 next to a number at random, such that the mean is kept: what is finer is blurred for all alike.
+
+A mechanism that adds the same continuous noise for every private value needs no grid: what its digits tell, those of
+the original have told, and they are blurred.
 """
 
 from __future__ import annotations

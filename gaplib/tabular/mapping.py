@@ -35,7 +35,7 @@ def trade_off(
     Returns
     -------
     list of pairs of str and Audit
-        For each budget its name and what was found, as `Audit.to_html` takes them.
+        For each budget its name and what was found, as `Audit.to_html` takes them, in the units of the budget.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def _audits(X: Any, privatizer: TablePrivatizer, budgets: Iterable[float], seed:
         other = clone(privatizer).set_params(budget=budget, private=private).set_output(transform="default")
         other.fit(frame.iloc[fitted])
         rest = frame.iloc[kept]
-        yield f"{budget:g}", audit(rest, other.transform(rest), private, seed)
+        yield f"{budget:g}", audit(rest, other.transform(rest), private, seed, scale=privatizer.scale)
 
 
 def _halves(labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:

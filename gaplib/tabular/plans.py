@@ -3,8 +3,9 @@
 Records are put into cells, so few that each knows its share of each private value. Between the cells the optimum is
 computed. For a bit it is partial optimal transport: of the masses of the two values where the mechanism sees Y, of the
 lean of the cells where it does not. For more private values it is the linear program over all kernels. A new record
-does what the cell does in which it falls: it stays as it is, or is released at a point where records of other cells are
-released too. So what an adversary can learn from a record that moved is the number of a point, whatever else it knows.
+does what the cell does in which it falls, unless it is far from all of them: it stays as it is, or is released at a
+point where records of other cells are released too. So what an adversary can learn from a record that moved is the
+number of a point, whatever else it knows.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ _ROUNDS = 20  # of Lloyd's algorithm; what remains to be gained is far below the
 # .3 of the budget for 500 records with four columns, and by less than .04 from this number of records for each column.
 _TRIED_PER_COLUMN = 10_000
 _FOLDS = 5
+# A number is far from the others if it is further from nearly all of them than so many times what these span, and to
+# move it by that much would spend the whole budget. It stays: otherwise cross-validation, which finds it in a cell of
+# others, would save all of the budget for it, and one record of a million would leave all others as they are.
+_FAR, _NEARLY_ALL = 5.0, (0.01, 0.99)
 _NO_SHARE = 1e-9  # a probability that only the solver's rounding makes
 
 
@@ -51,6 +56,8 @@ class Plan:
         Up to which uniform number an alternative is chosen: cumulative probabilities.
     targets : Records
         What an alternative releases.
+    bounds : numpy.ndarray, shape (2, p)
+        A record with a number below the first or above the second stays.
     """
 
     space: Space
@@ -59,6 +66,7 @@ class Plan:
     first: np.ndarray
     until: np.ndarray
     targets: Records
+    bounds: np.ndarray
     _search: list[Nearest] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -76,7 +84,7 @@ class Plan:
         stay = self.first[node + 1] - 1
         # In the sum of a node's number and a uniform number a last digit may be lost.
         chosen = np.clip(chosen, self.first[node], stay)
-        moves = (chosen < stay)[:, np.newaxis]
+        moves = ((chosen < stay) & ~_outside(records.numbers, self.bounds))[:, np.newaxis]
         target = self.targets.take(chosen)
         return Records(np.where(moves, target.numbers, records.numbers), np.where(moves, target.codes, records.codes))
 
@@ -138,6 +146,9 @@ def plan(
 
     Its mean cost is at most D on these records and, as far as cross-validation sees it, on new ones.
     """
+    bounds = _bounds(records.numbers, space.units * math.sqrt(len(labels) * D))
+    near = np.flatnonzero(~_outside(records.numbers, bounds))
+    records, labels = records.take(near), labels[near]
 
     def fit(rows: np.ndarray, D: float, random: np.random.Generator) -> _Fitted:
         return _fitted(space, records.take(rows), labels[rows], values, kind, D, random)
@@ -161,7 +172,20 @@ def plan(
         if values == 2:  # to aim lower hides more than to move less often, and takes as long again
             aim = D * share_of(D)
         share = share_of(aim)
-    return _build(fit(np.arange(n), aim, random).reduced(share))
+    return _build(fit(np.arange(n), aim, random).reduced(share), bounds)
+
+
+def _bounds(numbers: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return the bounds of each column, shape (2, p); beyond nearly all numbers, they leave at least `least`."""
+    # Without columns NumPy forgets that there are two.
+    low, high = np.nanquantile(numbers, _NEARLY_ALL, axis=0).reshape(2, -1)
+    margin = np.maximum(_FAR * (high - low), least)
+    return np.stack([low - margin, high + margin])
+
+
+def _outside(numbers: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Return which records have a number beyond its bounds, shape (n,)."""
+    return ((numbers < bounds[0]) | (numbers > bounds[1])).any(axis=1)
 
 
 def _fitted(
@@ -245,7 +269,7 @@ def _many_moves(
     stays = np.full((n, n), 4 * float(at_points.max()) or 1.0)
     np.fill_diagonal(stays, 0)
     table = np.column_stack([at_points, stays])
-    unit = float(table.max())
+    unit = float(table.max()) or 1.0  # one cell: nothing is to be moved
     _, kernel = _finite_program.program(joint, table / unit, "pdd" if groups[-1] else "pdi").at(D / unit)
     moves = []
     for i, group, k in zip(*np.nonzero(kernel[:, : int(groups.max()) + 1] > _NO_SHARE), strict=True):
@@ -255,7 +279,7 @@ def _many_moves(
     return moves
 
 
-def _build(fitted: _Fitted) -> Plan:
+def _build(fitted: _Fitted, bounds: np.ndarray) -> Plan:
     """Return the plan whose nodes make these moves, and otherwise stay."""
     space, groups, cells, moves = fitted.space, fitted.groups, fitted.cells, fitted.moves
     n = len(cells) * (int(groups.max()) + 1)
@@ -267,4 +291,4 @@ def _build(fitted: _Fitted) -> Plan:
     until = np.minimum(until - np.append(0, until)[first[owner]], 1)
     until[first[1:] - 1] = 1.0
     targets = Records(np.stack([move.numbers for move in ordered]), np.stack([move.codes for move in ordered]))
-    return Plan(space, groups, cells, first, until, targets)
+    return Plan(space, groups, cells, first, until, targets, bounds)

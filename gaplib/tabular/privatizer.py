@@ -48,10 +48,16 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
                               never looks at Y
     ========================= ================ ================================================ ================
 
-    Values may be missing in public columns. That a value is missing is hidden by "transport" only. A network takes the
-    column's mean for it, and leaves a part of the budget. It sees columns in one common unit: if they differ much in
-    theirs, it needs ``scale="std"``. "affine" and "neural" release round numbers only, in steps of .2 to .4
-    standard deviations, or longer where values pile up at rounder ones: finer digits would tell the private value.
+    Values may be missing in public columns. "transport" hides that they are, like any other value. With the other
+    methods a number that is missing stays missing, so that the release shows which records have gaps: if that tells of
+    the private column, fill them or leave the column out. For noise a gap in a category is one more category, and
+    hidden like these. A network takes the column's mean for a gap, and leaves a part of the budget. It sees columns in
+    one common unit: if they differ much in theirs, it needs ``scale="std"``.
+
+    "neural", and "affine" of kind "pdd", release round numbers only, in steps of .2 to .4 standard deviations, or
+    longer where values pile up at rounder ones: finer digits would tell the private value. "transport" releases a
+    record as it is if it is so far from the others that to move it would spend the whole budget. A release has its
+    records in the order of the table, and its index: neither may tell the private value.
 
     After the fit, `private_values_` are the values of the private column, `n_records_` is the number of records fitted,
     and `epsilon_` says for noise, by column, for which epsilon of local differential privacy it would stand if the
@@ -150,7 +156,8 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         _check_method(self.method, found, values, len(frame))
         labels = _columns.level_codes(frame[private], values)
         records = _columns.records(frame, found)
-        if self.method in ("affine", "neural") and D > 0:
+        # Noise that is the same for both private values has no digits that tell them, nor have points that many share.
+        if D > 0 and (self.method == "neural" or (self.method == "affine" and self.kind == "pdd")):
             found = _with_steps(found, records)
         self.mechanism_ = self._mechanism(found, records, labels, len(values), D, seed)
         self.private_, self.private_values_ = private, values
@@ -339,7 +346,7 @@ def _check_method(method: str, found: list[Column], values: tuple, n: int) -> No
 
 
 def _with_steps(found: list[Column], records: Records) -> list[Column]:
-    """Return the columns with the grids of their releases. Noise, and points that many records share, need none."""
+    """Return the columns with the grids of their releases."""
     steps = iter(step_of(values) for values in records.numbers.T)
     return [replace(column, step=next(steps)) if column.is_number else column for column in found]
 

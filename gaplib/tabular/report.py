@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 # Legible for colour-blind readers, and in dark mode on the figure's own white.
 _ATTACK, _CONTROL, _BASELINE = "#b2182b", "#2166ac", "#555555"
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 640, 380, 70, 60
+_UNITS = {"std": "standard deviations", "none": "the columns' own units"}
 
 PROMISE = """\
 <p><b>Against whom:</b> somebody who sees the released columns of a record, knows how the table came about and what such
 tables look like, and guesses its private value. <b>For which secret:</b> the column <i>$private</i>, and no other.
 <b>How far:</b> on average over the records, not for each of them in the worst case.</p>
 <p><b>Not promised:</b> differential privacy; anything for a second release of the same people, for another secret, or
-for records from another distribution. An attacker better than those below may guess more. What was measured rests on
-$attacked records, what attackers knew on $learned; intervals say how far that goes, each for its own number.</p>
+for records from another distribution. The rows keep their order, which must not tell the private value either. An
+attacker better than those below may guess more. What was measured rests on $attacked records, what attackers knew on
+$learned; intervals say how far that goes, each for its own number.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Two kinds of promise">
 <table><caption>Two kinds of promise</caption>
 <thead><tr><th></th><th>this release</th><th>differential privacy</th></tr></thead>
@@ -54,7 +56,7 @@ h1{overflow-wrap:anywhere}svg{max-width:100%;height:auto;background:#fff}
 $promise
 <h2>Who guesses how often</h2>
 <p>$summary</p>
-$attacks
+$order$attacks
 <h2>Risk and utility</h2>
 $map
 <h2>Risk by record</h2>
@@ -68,17 +70,19 @@ $use
 """)
 
 
-def page(audit: Audit, others: Sequence[tuple[str, Audit]]) -> str:
-    """Return the page of an audit, with others on the map."""
+def page(audit: Audit, others: Sequence[tuple[str, Audit]], left_out: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the page of an audit, with others on the map, and why some are not."""
     title = html.escape(str(audit.private))
     return _PAGE.substitute(
         title=title,
         promise=Template(PROMISE).substitute(private=title, learned=audit.n_learned, attacked=audit.n_attacked),
         summary=_summary(audit),
+        order=_order(audit.order),
         attacks=_attacks(audit),
-        map=_map([("this release", audit), *others]),
+        map=_map([("this release", audit), *others]) + _left_out(left_out),
         risks=_histogram(audit.risk),
-        distortion=_cost(audit.cost)
+        distortion=_cost(audit)
+        + _gaps(audit.gaps)
         + _table(audit.distortion, "By column; the square in its own unit, and as a share of its variance"),
         use=_table(audit.use, "Statistics before and after"),
     )
@@ -94,12 +98,27 @@ def _summary(audit: Audit) -> str:
     )
 
 
-def _cost(cost: float) -> str:
-    shown = "was not computed" if math.isnan(cost) else f"is {_number(cost)}"
+def _order(warning: str) -> str:
+    return f"<p><b>Warning:</b> {html.escape(warning)}. No attacker below looks at it.</p>\n" if warning else ""
+
+
+def _cost(audit: Audit) -> str:
+    shown = "was not computed" if math.isnan(audit.cost) else f"is {_number(audit.cost)}"
     return (
-        f"<p>The mean cost of a record's change {shown}: squares in units of each column's standard deviation, and one "
+        f"<p>The mean cost of a record's change {shown}: squares in {_UNITS[audit.scale]}, and one "
         "for each category that changes and each value that goes missing or comes back.</p>\n"
     )
+
+
+def _gaps(names: Sequence[object]) -> str:
+    if not names:
+        return ""
+    shown = ", ".join(html.escape(str(name)) for name in names)
+    return f"<p>Values are missing for the same records as before, so the release shows which these are: {shown}.</p>\n"
+
+
+def _left_out(left_out: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"<p>Not on the map: {html.escape(name)}: {html.escape(why)}.</p>\n" for name, why in left_out)
 
 
 def _attacks(audit: Audit) -> str:
@@ -148,6 +167,9 @@ def _map(audits: Sequence[tuple[str, Audit]]) -> str:
     if not drawn:
         return "<p>Not computed.</p>"
     reference = drawn[0][1]
+    across = f"mean cost of a change: squares in {_UNITS[reference.scale]}"
+    if (reference.distortion["kind"] == "categories").any():
+        across += ", plus changed categories"
     right = max(one.cost for _, one in drawn) * 1.15 or 1.0
     heights = [end for _, one in drawn for end in (*_best(one), one.control, one.baseline[0])]
     low, high = max(min(heights) - 0.05, 0), min(max(heights) + 0.05, 1)
@@ -156,7 +178,7 @@ def _map(audits: Sequence[tuple[str, Audit]]) -> str:
         across = _LEFT + x / right * (_WIDTH - _LEFT - 20)
         return across, 20 + (high - y) / (high - low) * (_HEIGHT - _BOTTOM - 20)
 
-    parts = [_axes(place, right, low, high, "mean cost of a change", "share of private values guessed")]
+    parts = [_axes(place, right, low, high, across, "share of private values guessed")]
     for value, colour, text in (
         (reference.control, _CONTROL, "original"),
         (reference.baseline[0], _BASELINE, "most frequent value"),
@@ -184,7 +206,9 @@ def _map(audits: Sequence[tuple[str, Audit]]) -> str:
         )
     label = "Risk against utility: the best attacker's accuracy by the cost of the change, one point for each release."
     note = (
-        "<p>Below and to the left is better. The filled point is this release; others are named by their budgets.</p>"
+        "<p>Below and to the left is better. The filled point is this release"
+        + ("; others are named by their budgets, which count as the axis does" if len(drawn) > 1 else "")
+        + ". The dashed lines are those of this release.</p>\n"
     )
     return _figure(parts, label) + note
 

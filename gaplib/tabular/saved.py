@@ -123,7 +123,12 @@ def _arrays(mechanism: Mechanism) -> dict[str, np.ndarray]:
     if isinstance(mechanism, Neural):
         own = {"columns": mechanism.columns, "centers": mechanism.centers, "units": mechanism.units}
         return own | {f"network_{name}": array for name, array in mechanism.network._arrays().items()}
-    arrays = {"groups": mechanism.groups, "first": mechanism.first, "until": mechanism.until}
+    arrays = {
+        "groups": mechanism.groups,
+        "first": mechanism.first,
+        "until": mechanism.until,
+        "bounds": mechanism.bounds,
+    }
     for name, part in (("cells", mechanism.cells), ("targets", mechanism.targets)):
         absent = np.isnan(part.numbers)
         arrays[f"{name}_numbers"] = np.where(absent, 0, part.numbers)
@@ -142,9 +147,10 @@ def _mechanism(method: str, columns: list[Column], arrays: dict[str, np.ndarray]
     cells, targets = (_records(arrays, name) for name in ("cells", "targets"))
     first, groups = arrays["first"], arrays["groups"]
     right = len(first) == 1 + len(cells) * (groups.max() + 1) and first[-1] == len(targets) == len(arrays["until"])
+    right &= arrays["bounds"].shape == (2, cells.numbers.shape[1])
     if not right or (np.diff(first) < 1).any() or first[0] != 0 or groups.min() < 0:
         raise ValueError("its plan does not fit together")
-    return Plan(Space.of(columns), groups, cells, first, arrays["until"], targets)
+    return Plan(Space.of(columns), groups, cells, first, arrays["until"], targets, arrays["bounds"])
 
 
 def _neural(columns: list[Column], arrays: dict[str, np.ndarray]) -> Neural:

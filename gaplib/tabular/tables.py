@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +18,9 @@ import pyarrow.parquet
 
 PART = 1 << 16  # records that are held at once
 _BLOCK = 1 << 22  # bytes of CSV that are read at once, the longest that a record may be
+
+
+_INDEX = re.compile(r"__index_level_\d+__")  # the row numbers of pandas, which are no column of the table
 
 
 class Table:
@@ -47,6 +51,9 @@ class Table:
         if twice:
             raise ValueError(f"{self.path} must have a name of its own for each column, got {twice[:5]} more than once")
         self.names: list[str] = names
+        if self.format == "csv" and len(names) == 1:
+            with _in_words(self.path):
+                self._refuse_empty_lines()
 
     def parts(self, names: list[str], done: Callable[[int], Any] = lambda size: None) -> Iterator[pd.DataFrame]:
         """Yield the records in parts, with some of the columns.
@@ -71,14 +78,15 @@ class Table:
             size, before = self.path.stat().st_size, 0
             for batch, share in batches:
                 if batch.num_rows:
-                    yield batch.to_pandas()
+                    yield batch.to_pandas(ignore_metadata=True)  # an index of pandas is a column here
                 done(int(share * size) - before)
                 before = int(share * size)
             done(size - before)
 
     def _schema(self) -> pa.Schema:
         if self.format == "parquet":
-            return pa.parquet.read_schema(self.path)
+            schema = pa.parquet.read_schema(self.path)
+            return pa.schema([field for field in schema if not _INDEX.fullmatch(field.name)])
         with pa.csv.open_csv(self.path, **_options(_convert_options())) as reader:
             found = reader.schema
         if any(pa.types.is_binary(field.type) for field in found):
@@ -99,6 +107,24 @@ class Table:
             top = reader.read_next_batch()
         return {name for name in names if pc.any(pc.match_substring_regex(top[name], "^0[0-9]")).as_py()}
 
+    def _refuse_empty_lines(self) -> None:
+        """Refuse a table of one column in which an empty line may be a record: most readers skip it, and so do we."""
+        convert = _convert_options(pa.schema([("line", pa.string())]), ["line"])
+        convert.quoted_strings_can_be_null, convert.null_values = False, [""]  # then only an empty line is null
+        options = _options(convert, ignore_empty_lines=False)
+        options["read_options"].column_names = ["line"]
+        empty = False
+        with pa.csv.open_csv(self.path, **options) as reader:
+            for batch in reader:
+                filled = np.flatnonzero(batch.column(0).is_valid())
+                empty |= len(filled) > 0 and batch.column(0)[: filled[-1]].null_count > 0
+                if empty and len(filled):
+                    raise ValueError(
+                        f'{self.path} has one column and empty lines: if a value is missing there, write it as "", '
+                        "and if nothing is, take the lines out"
+                    )
+                empty |= len(filled) < len(batch)
+
     def _csv(self, names: list[str]) -> Iterator[tuple[pa.RecordBatch, float]]:
         size = max(self.path.stat().st_size, 1)
         with open(self.path, "rb") as file:
@@ -116,7 +142,7 @@ class Table:
 
 
 @contextlib.contextmanager
-def writer(file: BinaryIO, format: str) -> Iterator[Callable[[pd.DataFrame], None]]:
+def writer(file: BinaryIO, format: str, schema: pa.Schema) -> Iterator[Callable[[pd.DataFrame], None]]:
     """Yield a function that appends records to an open file.
 
     Parameters
@@ -124,6 +150,8 @@ def writer(file: BinaryIO, format: str) -> Iterator[Callable[[pd.DataFrame], Non
     file : file
         Open for writing bytes.
     format : {"csv", "parquet"}
+    schema : pyarrow.Schema
+        The types of columns that lack all values in the first data frame.
 
     Yields
     ------
@@ -137,12 +165,23 @@ def writer(file: BinaryIO, format: str) -> Iterator[Callable[[pd.DataFrame], Non
             table = pa.Table.from_pandas(frame, schema=made[0].schema if made else None, preserve_index=False)
             if not made:
                 # A column may lack values here and have them later, or hold categories that are listed later.
-                table = table.cast(pa.schema([(field.name, _lasting(field.type)) for field in table.schema]))
+                table = table.cast(pa.schema([(field.name, _lasting(field, schema)) for field in table.schema]))
                 make = pa.csv.CSVWriter if format == "csv" else pa.parquet.ParquetWriter
                 made.append(_Open(stack.enter_context(make(file, table.schema)), table.schema))
-            made[0].writer.write_table(table)
+            if format == "csv" and table.num_columns == 1 and table.column(0).null_count:
+                file.write(_lines(table.column(0)))
+            else:
+                made[0].writer.write_table(table)
 
         yield write
+
+
+def _lines(column: pa.ChunkedArray) -> bytes:
+    """Return a column as lines of CSV, a missing value as two quotation marks: most readers skip an empty line."""
+    values = column.cast(pa.large_string()).to_pylist()
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        values = [value if value is None else '"' + value.replace('"', '""') + '"' for value in values]
+    return "".join('""\n' if value is None else f"{value}\n" for value in values).encode()
 
 
 class _Open:
@@ -172,16 +211,18 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return suffix[1:]
 
 
-def _lasting(kind: pa.DataType) -> pa.DataType:
+def _lasting(field: pa.Field, schema: pa.Schema) -> pa.DataType:
+    kind = schema.field(field.name).type if pa.types.is_null(field.type) else field.type
     if pa.types.is_dictionary(kind):
         return kind.value_type
     return pa.string() if pa.types.is_null(kind) else kind
 
 
-def _options(convert: pa.csv.ConvertOptions) -> dict[str, Any]:
+def _options(convert: pa.csv.ConvertOptions, ignore_empty_lines: bool = True) -> dict[str, Any]:
     return {
         "read_options": pa.csv.ReadOptions(block_size=_BLOCK, use_threads=False),
-        "parse_options": pa.csv.ParseOptions(newlines_in_values=True),  # inside quotation marks
+        # Lines end inside quotation marks, too.
+        "parse_options": pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=ignore_empty_lines),
         "convert_options": convert,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -31,9 +32,23 @@ def distortion(columns: Sequence[Column], before: Records, after: Records) -> pd
     return pd.DataFrame(rows, index=pd.Index([column.name for column in columns], name="column"))
 
 
-def total(columns: Sequence[Column], before: Records, after: Records) -> float:
-    """Return the mean cost of a change, as the estimator's budget counts it with ``scale="std"``."""
+def total(columns: Sequence[Column], before: Records, after: Records, scale: str) -> float:
+    """Return the mean cost of a change, as the estimator's budget counts it."""
+    if scale == "none":
+        columns = [replace(column, unit=1.0) for column in columns]
     return _mean(Space.of(columns).cost(before, after))
+
+
+def shown_gaps(columns: Sequence[Column], before: Records, after: Records) -> list:
+    """Return the names of the columns that lack values, and for the same records before and after."""
+    gaps = [(np.isnan(x), np.isnan(z)) for x, z in zip(before.numbers.T, after.numbers.T, strict=True)]
+    classes = [column for column in columns if not column.is_number]
+    for column, x, z in zip(classes, before.codes.T, after.codes.T, strict=True):
+        absent = [number for number, level in enumerate(column.levels or ()) if level is None]
+        gaps.append((np.isin(x, absent), np.isin(z, absent)))
+    ordered = [column for column in columns if column.is_number] + classes
+    shown = {column.name for column, (x, z) in zip(ordered, gaps, strict=True) if x.any() and (x == z).all()}
+    return [column.name for column in columns if column.name in shown]
 
 
 def use(columns: Sequence[Column], before: Records, after: Records) -> pd.DataFrame:
