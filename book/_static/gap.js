@@ -78,6 +78,18 @@ function nameToggles() {
   }
 }
 
+// What a phone shows in another way: cells of a table one below the other, and printed sentences in lines of its width.
+// Printed columns, told by a gap within a line, keep their lines.
+function prepareNarrow() {
+  for (const table of document.querySelectorAll("table.stacked")) {
+    const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+    for (const row of table.querySelectorAll("tbody tr"))
+      [...row.cells].forEach((cell, column) => (cell.dataset.head = heads[column]));
+  }
+  for (const printed of document.querySelectorAll(".cell_output pre"))
+    printed.classList.toggle("sentences", !/\S {2,}\S/.test(printed.textContent));
+}
+
 // A link may lead into a table that is folded.
 function openTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -128,6 +140,7 @@ function letDownload() {
 document.addEventListener("DOMContentLoaded", () => {
   letDownload();
   addCodeSwitch();
+  prepareNarrow();
   // A name contains what is seen: on the search button "Search Ctrl+K", on the other an icon called after the mode.
   document.querySelectorAll("button.search-button-field").forEach((button) => button.removeAttribute("aria-label"));
   for (const button of document.querySelectorAll("button.theme-switch-button")) {

@@ -79,7 +79,7 @@ def _text(value: object, digits: int) -> str:
     if value is None:
         return ""
     if isinstance(value, str) or hasattr(value, "__index__") or not _is_number(value):
-        return str(value).replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+        return str(value).replace(" ± ", " ±\N{NO-BREAK SPACE}")  # in a narrow column it begins the next line
     text = f"{float(value):.{digits}f}"  # type: ignore[arg-type]  # it has __float__
     return text.lstrip("-") if float(text) == 0 else text
 
