@@ -159,6 +159,12 @@ SEARCH = """(query) => {
 }"""
 
 
+def search(tab, query):
+    """Search on the search page, which is open; wait for all results, or for the word that there are none."""
+    tab.evaluate(SEARCH, query)
+    tab.wait_for_function("document.querySelector('.search-summary').innerText")
+
+
 # Words of prose, of headings, of formulas and of code, and some that are on no page.
 QUERIES = "distortion, mutual information, posterior, saturation, prior, threshold, noise, Theorem 2, min, xhat, kernel"
 
@@ -203,8 +209,8 @@ def test_search_finds_every_theorem_by_number_and_by_name(open_site, site):
         name = name.replace(r"\(Y = X \oplus N\)", "Y = X ⊕ N")
         assert "\\" not in name, name
         for query in (number, name.lower()):
-            tab.evaluate(SEARCH, query)
-            tab.wait_for_selector(f"#search-results a[href$='{page}#{anchor}']", timeout=SEARCH_TIMEOUT)
+            search(tab, query)
+            assert tab.locator(f"#search-results a[href$='{page}#{anchor}']").count(), query
     # The result leads to the theorem.
     tab.locator(f"#search-results a[href$='#{anchor}']").first.click()
     tab.wait_for_url(f"**/{page}#{anchor}")
@@ -212,56 +218,59 @@ def test_search_finds_every_theorem_by_number_and_by_name(open_site, site):
     assert tab.locator(f"#{anchor}").is_visible()
 
 
-@pytest.mark.parametrize(
-    "query, instead",
-    [
-        ("privatiser", "privatizer"),
-        ("Randomised response", "randomized response"),
-        ("optimisation", "optimization"),
-        ("sanitiser", "privatizer"),
-        ("coupling", "plan"),
-        ("in favor of", "in favour of"),
-        ("bounds for the centre", None),
-        ("GAN", None),
-        ("optimal transport", None),
-        ("colour", None),
-        ("xyzzy", None),
-    ],
-)
-def test_search_knows_other_spellings_and_words(open_site, query, instead):
+# What is searched for, and what is told to be searched for instead.
+RESPELLED = {
+    "privatiser": "privatizer",
+    "Randomised response": "randomized response",
+    "optimisation": "optimization",
+    "sanitiser": "privatizer",
+    "coupling": "plan",
+    "in favor of": "in favour of",
+    "bounds for the centre": None,
+    "GAN": None,
+    "optimal transport": None,
+    "colour": None,
+    "xyzzy": None,
+}
+
+
+def test_search_knows_other_spellings_and_words(open_site, subtests):
     tab, home, problems = open_site("http")
     tab.goto(home + "search.html")
-    tab.evaluate(SEARCH, query)
-    tab.wait_for_function("document.querySelector('.search-summary')?.innerText")  # it has finished, or found nothing
-    assert (tab.locator("#search-results li").count() > 0) == (query != "xyzzy")
-    told = tab.locator(".search-respelled b").all_inner_texts()
-    assert told == ([instead] if instead else [])
+    for query, instead in RESPELLED.items():
+        with subtests.test(query=query):
+            search(tab, query)
+            assert (tab.locator("#search-results li").count() > 0) == (query != "xyzzy")
+            told = tab.locator(".search-respelled b").all_inner_texts()
+            assert told == ([instead] if instead else [])
     assert problems == []
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
-@pytest.mark.parametrize("query", ["Theorem 3", "Proposition 1", "Table 4", "Figure 13", "Equation 37", "Algorithm 1"])
-def test_search_finds_the_numbers_of_the_paper(open_site, way, query):
+def test_search_finds_the_numbers_of_the_paper(open_site, way, subtests):
     tab, home, _ = open_site(way)
-    tab.goto(f"{home}search.html?q={quote(query)}")
-    anchor = "#paper-" + query.lower().replace(" ", "-")
-    tab.locator(f"#search-results a[href$='{anchor}']").click(timeout=SEARCH_TIMEOUT)
-    tab.wait_for_url(f"**/paper_index.html{anchor}")
-    assert query in tab.locator(anchor).inner_text()
+    for query in ("Theorem 3", "Proposition 1", "Table 4", "Figure 13", "Equation 37", "Algorithm 1"):
+        with subtests.test(query=query):
+            tab.goto(f"{home}search.html?q={quote(query)}")
+            anchor = "#paper-" + query.lower().replace(" ", "-")
+            tab.locator(f"#search-results a[href$='{anchor}']").click(timeout=SEARCH_TIMEOUT)
+            tab.wait_for_url(f"**/paper_index.html{anchor}")
+            assert query in tab.locator(anchor).inner_text()
 
 
-@pytest.mark.parametrize("query", ["Theorem 3", "theorem 1", "Table 4"])
-def test_search_says_whose_number_it_is_and_puts_exact_ones_first(open_site, site, query):
+def test_search_says_whose_number_it_is_and_puts_exact_ones_first(open_site, site, subtests):
     tab, home, _ = open_site("http")
     tab.goto(home + "search.html")
-    tab.evaluate(SEARCH, query)
-    tab.wait_for_function("/^Search finished/.test(document.querySelector('.search-summary')?.innerText)")
-    titles = [title.split(" > ")[-1] for title in tab.locator("#search-results li > a").all_inner_texts()]
-    of_book = [f"{number} ({name})" for _, number, name, _ in proofs(site) if number.lower() == query.lower()]
-    first = titles[: len(of_book) + 1]
-    (of_paper,) = set(first) - set(of_book)
-    assert set(of_book) < set(first)
-    assert of_paper.lower().startswith(f"{query.lower()} of the paper: ")
+    numbered = list(proofs(site))
+    for query in ("Theorem 3", "theorem 1", "Table 4"):
+        with subtests.test(query=query):
+            search(tab, query)
+            titles = [title.split(" > ")[-1] for title in tab.locator("#search-results li > a").all_inner_texts()]
+            of_book = [f"{number} ({name})" for _, number, name, _ in numbered if number.lower() == query.lower()]
+            first = titles[: len(of_book) + 1]
+            (of_paper,) = set(first) - set(of_book)
+            assert set(of_book) < set(first)
+            assert of_paper.lower().startswith(f"{query.lower()} of the paper: ")
 
 
 def test_a_phone_fades_what_scrolls_until_its_end(open_site):
