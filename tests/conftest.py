@@ -138,8 +138,8 @@ def addresses(site):
 def open_site(browser, addresses):
     """A function that opens a tab; returns the tab, the site's address, and what goes wrong.
 
-    A request that leads elsewhere is told, and fails, since the browser knows no host but this machine. To block it here
-    would stop every request in Playwright and switch the browser's cache off: three quarters more work for a page.
+    A request that leads elsewhere is told, and fails, since the browser knows no host but this machine. To block it
+    here would stop every request in Playwright and switch the browser's cache off: three quarters more work for a page.
     """
     contexts = []
 
