@@ -51,6 +51,19 @@ INSPECT = r"""
 }
 """
 
+# What a reader can open is open, and nothing fades while it is looked at.
+OPEN = """() => {
+  document.head.insertAdjacentHTML("beforeend",
+    "<style>* { transition: none !important; animation: none !important }</style>");
+  document.querySelectorAll("main details").forEach((details) => (details.open = true));
+  document.querySelectorAll("main button.toggle-button-hidden").forEach((button) => button.click());
+}"""
+
+# What a reader without a mouse cannot scroll.
+OUT_OF_REACH = """() => [...document.querySelectorAll("main *")].filter((e) =>
+  e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) &&
+  e.tabIndex < 0 && !e.querySelector("a, button, [tabindex='0']")).map((e) => `${e.tagName}.${e.className}`)"""
+
 # How a request ends whose page was left first. The browser asks for a page's icon when all else is there, so the next
 # page may be visited before the answer; a file that is missing ends otherwise (ERR_FILE_NOT_FOUND, or 404).
 LEFT = "net::ERR_ABORTED"
@@ -60,6 +73,12 @@ def visit(tab, url):
     """Open a page and wait for its mathematics."""
     tab.goto(url)
     tab.evaluate("window.MathJax && MathJax.startup.promise")  # a page without mathematics does not load MathJax
+
+
+def open_everything(tab):
+    """Unfold whatever a page folds, and wait until that is drawn."""
+    tab.evaluate(OPEN)
+    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def assert_explorer_fits(tab, width):

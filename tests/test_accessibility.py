@@ -1,22 +1,14 @@
-"""Whether everybody can use the site: axe-core on every page in both themes, the keyboard, 400 % zoom, paper."""
+"""Whether everybody can use the site: axe-core on every page in both themes, the keyboard, paper."""
 
 import re
 
 import pytest
-from browsing import INSPECT, pages_of, visit
+from browsing import open_everything, pages_of, visit
 from project import ROOT
 
 pytestmark = pytest.mark.slow
 
 AXE = (ROOT / "tests" / "axe" / "axe.min.js").read_text(encoding="utf-8")
-
-# What a reader can open is open, and nothing fades while it is looked at.
-OPEN = """() => {
-  document.head.insertAdjacentHTML("beforeend",
-    "<style>* { transition: none !important; animation: none !important }</style>");
-  document.querySelectorAll("main details").forEach((details) => (details.open = true));
-  document.querySelectorAll("main button.toggle-button-hidden").forEach((button) => button.click());
-}"""
 
 # axe takes a minute for the thousands of coloured words, table rows, functions and formulas of a long page. One word of
 # each kind is enough, since the kind has the colour, and the first rows of a table and functions of a module. Formulas
@@ -39,19 +31,8 @@ RUN = """(rules) => axe.run(document, { resultTypes: ["violations"], ...rules })
 
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # the rules that another theme can break
 
-# What a reader without a mouse cannot scroll.
-OUT_OF_REACH = """() => [...document.querySelectorAll("main *")].filter((e) =>
-  e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) &&
-  e.tabIndex < 0 && !e.querySelector("a, button, [tabindex='0']")).map((e) => `${e.tagName}.${e.className}`)"""
-
-
 # The Tab key also stops in the browser itself, and at the ends of the page; fewer than this many times.
 BROWSER_STOPS = 20
-
-
-def open_everything(tab):
-    tab.evaluate(OPEN)
-    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def test_axe_finds_nothing_serious_in_either_theme(open_site, site):
@@ -72,20 +53,6 @@ def test_axe_finds_nothing_serious_in_either_theme(open_site, site):
         found += [f"{page}, light: {problem}" for problem in tab.evaluate(RUN, {})]
         tab.evaluate("document.documentElement.dataset.theme = 'dark'")
         found += [f"{page}, dark: {problem}" for problem in tab.evaluate(RUN, COLOURS)]
-    assert found == [], "\n" + "\n".join(found)
-
-
-def test_every_page_at_400_percent(open_site, site):
-    # A window of 1280 px at 400 %.
-    tab, home, _ = open_site("file", viewport={"width": 320, "height": 256})
-    found = []
-    for page in pages_of(site):
-        visit(tab, home + page)
-        open_everything(tab)
-        found += [
-            f"{page}: {problem}" for problem in tab.evaluate(INSPECT) if not problem.startswith("image not shown")
-        ]
-        found += [f"{page}: keys cannot scroll {box}" for box in tab.evaluate(OUT_OF_REACH)]
     assert found == [], "\n" + "\n".join(found)
 
 

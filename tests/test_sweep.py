@@ -705,9 +705,9 @@ def test_a_worker_with_other_versions_is_refused(toy):
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 def test_a_full_disk_stops_and_resumes(toy):
-    sweep = Sweep(toy, "--grid", "D=1:30")
+    sweep = Sweep(toy, "--grid", "D=1:12")
     sweep.folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", sweep.folder], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", sweep.folder], capture_output=True)
     if mounted.returncode:
         pytest.skip("mounting is not allowed here")
     try:
@@ -715,13 +715,13 @@ def test_a_full_disk_stops_and_resumes(toy):
         assert first.returncode == 3, first.stderr
         assert "No space left on device" in first.stderr and "the same command goes on" in first.stderr
         ended = sweep.ended()
-        assert 0 < len(ended) < 30
+        assert 0 < len(ended) < 12
         assert not list(sweep.folder.rglob("*.partial"))
         assert all(store.kept(sweep.folder, name)["status"] == "done" for name in ended)
         subprocess.run(["mount", "-o", "remount,size=20m", sweep.folder], check=True)
         second = sweep.run()
         assert second.returncode == 0, second.stderr
-        assert f"{len(ended)} ended before" in second.stdout and "30 runs: 30 done" in second.stdout
+        assert f"{len(ended)} ended before" in second.stdout and "12 runs: 12 done" in second.stdout
         repeated = [key for key, number in sweep.executions().items() if number > 1]
         assert len(repeated) <= 4  # those that ended when there was no room left
     finally:
