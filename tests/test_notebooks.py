@@ -199,11 +199,24 @@ def test_it_ends_with_a_summary_and_its_claims(notebook):
     assert re.search(r"^## Summary$", prose(notebook), re.MULTILINE)
     *_, before, last = notebook.cells
     assert last.cell_type == "code" and "notebook.claim(" in last.source
+    assert "hide-cell" in last.metadata.tags  # a reader sees how many hold
     if is_trained(notebook):  # what is recorded may change in its last digits on another processor, a claim may not
         assert "notebook.record(" in before.source and "nbval-check-output" in last.metadata.tags
         assert "notebook.record(" not in last.source
     else:
         assert "notebook.record(" in last.source
+
+
+def test_open_code_is_short(notebook):
+    """Outside solutions, which are folded, a cell that is not folded has at most 25 lines."""
+    solution = False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            solution = cell.source.rfind("{solution-start}") > cell.source.rfind("{solution-end}") or (
+                solution and "{solution-end}" not in cell.source
+            )
+        elif not (solution or {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", []))):
+            assert len(cell.source.splitlines()) <= 25, cell.id
 
 
 def test_only_notebooks_that_train_are_checked_by_their_claims_alone(path, notebook):
