@@ -393,6 +393,15 @@ def test_in_space_the_optimum_is_near():
     assert across < 0.02 * D  # what is wasted
 
 
+def test_in_space_both_values_of_y_are_moved():
+    """Gates that one of them closes at first stay closed for long, or for good: then only the other is hidden."""
+    x, y, _ = in_space(16, 20_000, 0)
+    (result,) = train([Game((x, y), 3)], loss="0-1", steps=300, progress=False)
+    _, probability = result.mechanism.outcomes(x, y)
+    # The optimum moves about half of each. With a start that moves at random it was .03 of one after so many steps.
+    assert min(probability[y == j].sum(axis=1).mean() for j in (0, 1)) > 0.2
+
+
 # Starts from what was learned
 
 

@@ -24,6 +24,10 @@ PACE = 0.3
 # what it does across the direction that tells Y apart is random at first, is hardly unlearned, and gives records away.
 PRIVATIZER_GAIN, ADVERSARY_GAIN = 1.5, 3.0
 PRIVATIZER_GAIN_IN_SPACE, ADVERSARY_GAIN_IN_SPACE = 0.3, 1.0
+# What the last layer says at first, as a share of what the others would let it. In space it says next to nothing. A
+# move in a random direction tells Y apart where it hid nothing, so gates would close, and those of one value of Y for
+# good: the other value then bears all of the moving, far from the optimum. Not quite nothing, or moves remain alike.
+FIRST_WORD, FIRST_WORD_IN_SPACE = 0.3, 0.03
 # What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
 # and where the optimum does not move a record, nothing is spent.
 GATE_GAIN = 6.0
@@ -50,8 +54,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     therefore moved a little at random while the network trains, the more the fewer there are. Chapter 20 of the book
     records how near all of this comes to the optimum.
 
-    A game can end with the records of one value of Y all staying where they are, far from the optimum. Judge what was
-    learned by a fresh attacker, and play several seeds.
+    A game can end far from the optimum. Judge what was learned by a fresh attacker, and play several seeds.
 
     Parameters
     ----------
@@ -151,7 +154,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         random = _random.generator(0, "NeuralPrivatizer.start")
         gain = PRIVATIZER_GAIN_IN_SPACE if self.dimension else PRIVATIZER_GAIN
         layers = networks.start(self._layers, random, gain)
-        layers[-1][0][:] *= 0.3
+        layers[-1][0][:] *= FIRST_WORD_IN_SPACE if self.dimension else FIRST_WORD
         return networks.flat(layers) / PACE
 
     def release(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...], batch: Batch) -> Release:
