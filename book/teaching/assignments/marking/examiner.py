@@ -53,8 +53,8 @@ class Cell:
 class Process:
     """A process that runs a student's code, or the teacher's in order to be copied."""
 
-    def __init__(self, pipe: Connection, pid: int):
-        self.pipe, self.pid = pipe, pid
+    def __init__(self, pipe: Connection, pid: int, child: subprocess.Popen | None = None):
+        self.pipe, self.pid, self.child = pipe, pid, child  # a copy is the child of another process
         atexit.register(self.stop)
 
     @classmethod
@@ -71,7 +71,7 @@ class Process:
                 start_new_session=True,
                 env=os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
             )
-        return cls(ours, process.pid)
+        return cls(ours, process.pid, process)
 
     def copy(self):
         """Return a process with all that this one holds: in a moment, where a new one imports everything again."""
@@ -109,8 +109,8 @@ class Process:
         self.pipe.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):  # a copy is the child of another process
-            os.waitpid(self.pid, 0)
+        if self.child:
+            self.child.wait()
 
 
 class Examiner:
