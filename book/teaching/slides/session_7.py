@@ -106,7 +106,7 @@ def plan():
 
 def chain():
     figure, axis = plt.subplots()
-    for x, masses in zip(PLACES, MASSES):
+    for x, masses in zip(PLACES, MASSES, strict=True):
         for j, mass in enumerate(masses):
             # An area is the mass.
             axis.plot(x, 1 - j, "o", color=KINDS[j], markersize=110 * mass**0.5, markeredgecolor=INK)
