@@ -143,7 +143,7 @@ def equal_distortion():
     axis.axhline(0.5, color=GREY, linestyle=":")
     axis.set(xlabel="probability of a flip", ylabel="accuracy on $Y$", xlim=(0, 0.5), ylim=(0.48, 0.77))
     mark(axis, 0.24, 0.66, "randomized response", RED)
-    mark(axis, 0.15, 0.57, "looks at $Y$", BLUE, ha="right")
+    mark(axis, 0.15, 0.57, "sees $Y$", BLUE, ha="right")
     mark(axis, 0.02, 0.51, "prior", GREY)
     return figure
 

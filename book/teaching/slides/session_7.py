@@ -19,6 +19,7 @@ AS_IT_IS = AffineGaussian(0, 0, 0, 0)
 # The records of the task, and the corner of chapter 18.
 ZEROS, ONES = np.array([0, 1, 2]), np.array([2, 3, 5])
 PLACES = (0, 1, 3)
+MASSES = ((0.30, 0.05), (0.10, 0.10), (0.10, 0.35))  # of Y = 0 and Y = 1, the example of chapter 18
 SCORES = np.arange(8)
 D = 1.0
 
@@ -105,9 +106,10 @@ def plan():
 
 def chain():
     figure, axis = plt.subplots()
-    for x in PLACES:
-        for j, y in ((0, 1), (1, 0)):
-            axis.plot(x, y, "o", color=KINDS[j], markersize=40, markeredgecolor=INK)
+    for x, masses in zip(PLACES, MASSES, strict=True):
+        for j, mass in enumerate(masses):
+            # An area is the mass.
+            axis.plot(x, 1 - j, "o", color=KINDS[j], markersize=110 * mass**0.5, markeredgecolor=INK)
     for start, end in pairwise(PLACES):
         axis.plot([start, end], [1, 0], color=BLUE, linewidth=5, zorder=0)
         mark(

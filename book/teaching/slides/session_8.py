@@ -112,7 +112,7 @@ def promise():
     figure, axis = diagram()
     lines = (
         ("hides", "one chosen column", "a whole record"),
-        ("against", "who knows the distribution", "whoever knows anything"),
+        ("against", "whoever knows the distribution", "anybody, whatever they know"),
         ("holds", "on average", "for each person"),
         ("measured by", "how often it is guessed", r"$\varepsilon$"),
         ("rests on", "a sample and an audit", "a proof"),
@@ -158,8 +158,9 @@ def halves():
     arrow(axis, (2.6, 3.0), (3.7, 3.8))
     arrow(axis, (2.6, 2.0), (3.7, 1.2))
     arrow(axis, (6.7, 4.0), (8.6, 4.0), "fit")
-    arrow(axis, (6.7, 1.0), (8.6, 1.0), "release")
+    arrow(axis, (6.7, 1.4), (8.6, 3.4))
     arrow(axis, (10.2, 3.2), (10.2, 1.8))
+    mark(axis, 10.5, 2.5, "release", INK, va="center")
     return figure
 
 
