@@ -562,3 +562,23 @@ def test_costs_are_distances():
     missing = table["height"].isna().to_numpy()
     both = ~np.logical_xor.outer(missing, missing)
     np.testing.assert_allclose((squares + changes)[both], between[both], atol=1e-12)
+
+
+def test_affine_with_numbers_that_it_cannot_fit_shows_none_of_them():
+    table = people()[["sex"]].assign(height=lambda frame: np.where(frame["sex"] == "m", 123.0, np.arange(N) % 7))
+    with pytest.raises(ValueError, match="'affine' needs numbers that differ") as refused:
+        TablePrivatizer("sex", 0.3, method="affine").fit(table)
+    assert "123" not in str(refused.value)
+
+
+def test_affine_with_the_largest_budget():
+    table = people()[["sex", "height"]]
+    released = TablePrivatizer("sex", 1e50, method="affine").fit_transform(table.dropna())
+    assert np.isfinite(released["height"]).all()
+
+
+@pytest.mark.parametrize(("column", "new"), [("city", 1), ("smoker", "yes")])
+def test_new_records_with_categories_of_another_type_are_refused(column, new):
+    privatizer = TablePrivatizer("sex", 0.3).fit(people())
+    with pytest.raises(ValueError, match=f"'{column}' must hold (no )?text, as it did"):
+        privatizer.transform(people().assign(**{column: new}))

@@ -330,3 +330,10 @@ def test_an_attacker_that_learns_nothing_guesses_the_most_frequent_value(tmp_pat
     assert found.attacks["attack"].to_numpy() == pytest.approx(halves.max() / halves.sum(), abs=1 / found.n_attacked)
     found.to_html(tmp_path / "page.html")
     assert "gives up: it guesses that value" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("values", [["f", "m"], ["f", "f", "m"]])
+def test_few_rows_that_are_sorted_by_accident_are_no_order(values):
+    order = RowOrder("sex")
+    order.add(pd.Series(values))
+    assert order.warning() == ""

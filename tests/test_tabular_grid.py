@@ -127,3 +127,20 @@ def test_gaps_and_categories_that_were_not_fitted_do_not_tell_the_private_value(
         new.loc[1::2, "city"] = "c"
     other = new.assign(sex=1 - new["sex"])
     pd.testing.assert_frame_equal(mechanism.transform(new)[::2], mechanism.transform(other)[::2])
+
+
+@pytest.mark.parametrize(("method", "kind"), [("affine", "pdi"), ("gaussian", "pdd"), ("laplace", "pdd")])
+def test_the_last_digits_of_noise_do_not_tell_what_it_was_added_to(method, kind):
+    # Not all floats are values of the noise: with the others an attacker rules out most of seven whole numbers.
+    table = pd.DataFrame({"sex": SEX, "x": np.rint(RANDOM.normal(2.0 * SEX - 1, 1))})
+    privatizer = TablePrivatizer("sex", 1.0, kind=kind, method=method).fit(table)
+    released = privatizer.transform(table)["x"]
+    # The noise has a deviation between one and two, and 53 binary digits.
+    assert (released * 2.0**30 % 1 == 0).all()
+
+
+@pytest.mark.parametrize("method", ["gaussian", "laplace"])
+@pytest.mark.filterwarnings("error")
+def test_noise_of_no_budget_changes_nothing(method):
+    table = pd.DataFrame({"sex": SEX, "x": HEIGHT, "k": np.where(RANDOM.random(N) < 0.5, "a", "b")})
+    pd.testing.assert_frame_equal(TablePrivatizer("sex", 0, method=method).fit_transform(table), table[["x", "k"]])

@@ -12,6 +12,7 @@ from gaplib import _checks, gaussian
 from gaplib.mechanisms import AffineGaussian
 from gaplib.models import GaussianMixture
 from gaplib.tabular.columns import Records
+from gaplib.tabular.grid import without_last_digits
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Affine:
         """Return the release of each record; `uniform` has the shape (n, 1)."""
         normal = scipy.special.ndtri(np.maximum(uniform, 2.0**-54))  # a uniform number may be 0
         step = self.shifts[labels] + self.scales[labels] * normal[:, 0]
-        return Records(records.numbers + step[:, np.newaxis], records.codes)
+        numbers = records.numbers + step[:, np.newaxis]
+        return Records(without_last_digits(numbers, np.max(self.scales)), records.codes)
 
 
 def affine(x: np.ndarray, labels: np.ndarray, kind: str, D: float) -> Affine:
@@ -47,6 +49,12 @@ def affine(x: np.ndarray, labels: np.ndarray, kind: str, D: float) -> Affine:
     if len(np.unique(labels)) < 2:
         raise ValueError("the method 'affine' needs numbers for both private values, got missing ones for all of one")
     upside_down = x[labels == 1].mean() < x[labels == 0].mean()
-    model = GaussianMixture.from_sample(-x if upside_down else x, labels)
+    try:
+        model = GaussianMixture.from_sample(-x if upside_down else x, labels)
+    except ValueError:  # whose message shows numbers of the table
+        raise ValueError(
+            "the method 'affine' needs numbers that differ for each private value, by more than floats round, and by "
+            "more than 1e-25; 'transport' takes any"
+        ) from None
     best = _checks.instance("mechanism", gaussian.optimal_affine(model, D).mechanism, AffineGaussian)
     return Affine(-best.shifts if upside_down else best.shifts, best.scales)

@@ -185,7 +185,7 @@ def public_column(series: pd.Series, scale: str) -> Column:
 def records(frame: pd.DataFrame, columns: Sequence[Column]) -> Records:
     """Return the public columns of a table, as they were fitted."""
     numbers = [_as_fitted(frame[column.name], column) for column in columns if column.is_number]
-    codes = [level_codes(frame[column.name], column.levels) for column in columns if column.levels is not None]
+    codes = [_codes_as_fitted(frame[column.name], column) for column in columns if not column.is_number]
     n = len(frame)
     return Records(
         np.stack(numbers, axis=1) if numbers else np.zeros((n, 0)),
@@ -226,6 +226,19 @@ def _as_fitted(series: pd.Series, column: Column) -> np.ndarray:
     values = np.full(len(series), np.nan)
     values[series.notna().to_numpy()] = _numbers(present, what)
     return values
+
+
+def _codes_as_fitted(series: pd.Series, column: Column) -> np.ndarray:
+    levels = column.levels or ()
+    codes = level_codes(series, levels)
+    new, fitted = series[codes < 0].dropna(), {isinstance(level, str) for level in levels if level is not None}
+    if len(new) and {isinstance(value, str) for value in new.astype(object)} - fitted:
+        kind = "text" if fitted == {True} else "no text"
+        raise ValueError(
+            f"the public column {column.name!r} must hold {kind}, as it did when the mechanism was fitted, got "
+            f"{_example(new)}"
+        )
+    return codes
 
 
 def _holds_numbers(present: pd.Series) -> bool:

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from tqdm import tqdm
 
 from gaplib._files import check_free, whole_file
 from gaplib._terminal import printable, tell, warn
 from gaplib.tabular.auditing import Audit, audit
-from gaplib.tabular.columns import one_makes_the_variance, unlike_fitted
+from gaplib.tabular.columns import one_makes_the_variance, records, unlike_fitted
 from gaplib.tabular.mapping import trade_off
 from gaplib.tabular.neural import Neural
 from gaplib.tabular.order import RowOrder
@@ -107,9 +108,10 @@ def _warn_of_gaps(privatizer: TablePrivatizer) -> None:
         return
     for column in privatizer.columns_:
         if column.missing:
+            share = f"{column.missing:.1%}" if column.missing >= 0.0005 else "less than 0.1%"
             warn(
                 printable(
-                    f"warning: {column.missing:.1%} of the records lack a number in the column {column.name!r}, and "
+                    f"warning: {share} of the records lack a number in the column {column.name!r}, and "
                     f"{privatizer.method!r} leaves them without: the release shows which they are"
                 )
             )
@@ -131,6 +133,7 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
         if options.seed is not None:
             privatizer.seed_ = _seed(options)
         _check_columns(privatizer, table)
+        table.read_as_text(_held_text(privatizer))
         return privatizer, pd.DataFrame(), RowOrder(privatizer.private_)
     if options.private is None or options.budget is None:
         raise ValueError("--private and --budget are needed, or --mechanism")
@@ -162,6 +165,13 @@ def _learned(options: argparse.Namespace, table: Table) -> tuple[TablePrivatizer
                 )
             )
     return privatizer, sample, order
+
+
+def _held_text(privatizer: TablePrivatizer) -> list[Any]:
+    """Return the names of the columns of the fit, the private one among them, that held text."""
+    levels = {column.name: column.levels or () for column in privatizer.columns_}
+    levels[privatizer.private_] = privatizer.private_values_
+    return [name for name, values in levels.items() if any(isinstance(value, str) for value in values)]
 
 
 def _names(text: str) -> list[str]:
@@ -257,13 +267,15 @@ def _watched(
     parts: Iterator[pd.DataFrame], privatizer: TablePrivatizer, strange: dict[Any, int], far: dict[Any, int]
 ) -> Iterator[pd.DataFrame]:
     """Yield the parts, and count by column the values of a kind that was not fitted, and those that are far away."""
-    mechanism, numbers = privatizer.mechanism_, [column.name for column in privatizer.columns_ if column.is_number]
+    mechanism, numbers = privatizer.mechanism_, [column for column in privatizer.columns_ if column.is_number]
     for part in parts:
         for column in privatizer.columns_:
             strange[column.name] += unlike_fitted(part[column.name], column)
         if isinstance(mechanism, Plan):
-            for name, low, high in zip(numbers, *mechanism.bounds, strict=True):
-                far[name] += int((~part[name].dropna().between(low, high)).sum())
+            values = records(part, numbers).numbers
+            outside = (values < mechanism.bounds[0]) | (values > mechanism.bounds[1])
+            for column, count in zip(numbers, outside.sum(axis=0).tolist(), strict=True):
+                far[column.name] += count
         yield part
 
 
@@ -343,7 +355,7 @@ def _write_report(file: Any, sample: pd.DataFrame, privatizer: TablePrivatizer, 
         raise ValueError(f"for --report a mechanism is fitted to half of the records, and refused: {error}") from None
     own = replace(own, order=order)
     others, left_out = [], []
-    for budget in [multiple * privatizer.budget for multiple in _MULTIPLES]:
+    for budget in [multiple * privatizer.budget for multiple in _MULTIPLES if privatizer.budget > 0]:
         try:
             others += trade_off(sample, like, [budget])
         except ValueError as error:  # "affine" cannot spend less than its rounding costs, for instance
@@ -379,6 +391,7 @@ def _aligned(original: Table, released: Table, private: str, seed: int) -> tuple
     """Return the same records of both tables, drawn by their numbers if there are many, and the order of all rows."""
     order = RowOrder(private)
     before, count = _sample(original, [private, *released.names], seed, lambda part: order.add(part[private]))
+    released.read_as_text(field.name for field in original.schema if pa.types.is_string(field.type))
     after, others = _sample(released, released.names, seed)
     if count != others:
         raise ValueError(

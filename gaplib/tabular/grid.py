@@ -5,8 +5,10 @@ by 3.9 for the other, the digit after the point says which; and so do units, hea
 filled in. No rule finds all such patterns. So a release shows points of a coarse grid only. It takes one of the two
 next to a number at random, such that the mean is kept: what is finer is blurred for all alike.
 
-A mechanism that adds the same continuous noise for every private value needs no grid: what its digits tell, those of
-the original have told, and they are blurred.
+A mechanism that adds the same continuous noise for every private value needs no coarse grid: what its digits tell,
+those of the original have told, and they are blurred. But computed noise is not continuous. It takes few of all floats,
+so that the last digits of a sum rule out most of the numbers that may have been added to. Such a release is rounded to
+a grid far finer than the noise, and far coarser than the gaps between its values.
 """
 
 from __future__ import annotations
@@ -44,6 +46,13 @@ def on_grid(records: Records, columns: Sequence[Column], uniform: np.ndarray) ->
     step = np.array([column.step for column in columns if column.is_number])
     points = step * np.floor(records.numbers / np.where(step > 0, step, 1.0) + uniform)
     return Records(np.where(step > 0, points, records.numbers), records.codes)
+
+
+def without_last_digits(numbers: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+    """Return numbers to which noise of these standard deviations was added, without the digits that betray it."""
+    # A power of two, so that the rounding is exact. Up to five deviations out the noise's values lie closer than this.
+    step = 2.0 ** (np.frexp(deviations)[1] - 30)
+    return np.where(deviations > 0, step * np.rint(numbers / step), numbers)
 
 
 def _round_numbers(size: float) -> list[float]:

@@ -1,8 +1,8 @@
 """Noise that does not look at the private column: Gaussian or Laplace for numbers, random answers for categories.
 
 It is here to be compared at equal distortion, and each says for which epsilon of local differential privacy it would
-stand. That promise would need more: noise from a cryptographic generator, drawn so that the floats around it betray
-nothing, and bounds of the columns that do not come from the table. Libraries such as OpenDP do this; a release that has
+stand. That promise would need more: noise from a cryptographic generator, drawn from exactly its distribution, and
+bounds of the columns that do not come from the table. Libraries such as OpenDP do this; a release that has
 to keep the promise should be theirs.
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 import scipy  # scipy.special and scipy.optimize are loaded when they are first used
 
 from gaplib.tabular.columns import Column, Records
+from gaplib.tabular.grid import without_last_digits
 
 DELTA = 1e-5  # of Gaussian noise, which no epsilon alone describes
 
@@ -52,10 +53,11 @@ class Noise:
         u = np.maximum(uniform[:, :p], 2.0**-54)  # a uniform number may be 0, whose noise would be infinite
         noise = scipy.special.ndtri(u) if self.shape == "gaussian" else _laplace(u)
         # The same uniform number says whether a category changes and, if so, into which.
-        step = 1 + np.floor(uniform[:, p:] / np.maximum(self.flips, 1e-300) * (self.sizes - 1)).astype(int)
-        other = (records.codes + np.minimum(step, np.maximum(self.sizes - 1, 1))) % self.sizes
+        step = 1 + np.floor(uniform[:, p:] / np.maximum(self.flips, 1e-300) * (self.sizes - 1))
+        other = (records.codes + np.minimum(step, np.maximum(self.sizes - 1, 1)).astype(int)) % self.sizes
         flipped = (uniform[:, p:] < self.flips) & (records.codes >= 0)
-        return Records(records.numbers + noise * self.deviations, np.where(flipped, other, records.codes))
+        numbers = without_last_digits(records.numbers + noise * self.deviations, self.deviations)
+        return Records(numbers, np.where(flipped, other, records.codes))
 
 
 def noise(columns: Sequence[Column], shape: str, D: float) -> Noise:

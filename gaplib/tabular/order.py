@@ -15,6 +15,7 @@ _STRETCHES = (32, 512)  # rows, in which a value may be more frequent than elsew
 # Of more than 30,000 tables in random order, with 10 to 2,000 records and shares of .5 to .002, none was beyond these.
 _DEVIATIONS, _FEWEST_PAIRS, _PROBABILITY, _FEWEST_EXPECTED = 6.0, 15, 1e-9, 5.0
 _LEAST = 0.01  # of the pairs: in a long table, less tells next to nothing, though it is no accident
+_SORTED = 0.01  # tables of very few rows are often sorted by accident
 
 
 class RowOrder:
@@ -78,7 +79,7 @@ class RowOrder:
         n, values = int(self._counts.sum()), len(self._counts)
         if not 2 <= len(self._values) <= MOST_PRIVATE_VALUES:
             return ""
-        if self._changes == values - 1:
+        if self._changes == values - 1 and _accident(self._counts) < _SORTED:
             return f"the rows are sorted by the private column {self.name!r}: a row's place tells its value. {_KEPT}"
         chance, deviation = _agreement(self._counts)
         found = []
@@ -134,6 +135,15 @@ class _Stretches:
         # The share of pairs in a stretch that agree beyond those of any two records.
         more = spread / self._number - variance
         return bool((unlikely & (2 * more > _LEAST * self.size * (self.size - 1))).any())
+
+
+def _accident(counts: np.ndarray) -> float:
+    """Return the probability that rows in random order are sorted, in any order of the values."""
+    return float(np.exp(_log_orders(np.array([len(counts)])) + _log_orders(counts) - _log_orders(counts.sum())))
+
+
+def _log_orders(sizes: np.ndarray) -> float:
+    return float(np.sum(scipy.special.gammaln(sizes + 1.0)))
 
 
 def _agreement(counts: np.ndarray) -> tuple[float, float]:

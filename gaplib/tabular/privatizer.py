@@ -305,7 +305,8 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         if self.method == "neural":
             return neural(Space.of(found), records, labels, self.kind, D, seed)
         if self.method == "affine":
-            return affine(records.numbers[:, 0], labels, self.kind, D * found[0].unit ** 2 / (1 - found[0].missing))
+            D = min(D * found[0].unit ** 2 / (1 - found[0].missing), _checks.LARGEST_NUMBER)
+            return affine(records.numbers[:, 0], labels, self.kind, D)
         return noise(found, self.method, D)
 
     def _sees_private(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,6 +44,8 @@ class Table:
         self.format = format_of(self.path)
         if not self.path.is_file():
             raise FileNotFoundError(f"there is no file {str(self.path)!r}")
+        if self.format == "csv" and self._holds_nulls():  # Arrow would say that its records are too short
+            raise ValueError(f"{self.path}: it is not encoded in UTF-8")
         with _in_words(self.path):
             self.schema = self._schema()
         names = self.schema.names
@@ -54,6 +56,19 @@ class Table:
         if self.format == "csv" and len(names) == 1:
             with _in_words(self.path):
                 self._refuse_empty_lines()
+
+    def read_as_text(self, names: Iterable[str]) -> None:
+        """Take columns of CSV as text, though here they may hold digits only.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Those that are no columns do not count.
+        """
+        if self.format == "csv":
+            text = set(names)
+            fields = [pa.field(f.name, pa.string()) if f.name in text else f for f in self.schema]
+            self.schema = pa.schema(fields)
 
     def parts(self, names: list[str], done: Callable[[int], Any] = lambda size: None) -> Iterator[pd.DataFrame]:
         """Yield the records in parts, with some of the columns.
@@ -82,6 +97,11 @@ class Table:
                 done(int(share * size) - before)
                 before = int(share * size)
             done(size - before)
+
+    def _holds_nulls(self) -> bool:
+        """Return whether the file begins like UTF-16, or like no text at all."""
+        with open(self.path, "rb") as file:
+            return b"\0" in file.read(4096)
 
     def _schema(self) -> pa.Schema:
         if self.format == "parquet":
