@@ -169,24 +169,14 @@ def figure(cell: nbformat.NotebookNode) -> bytes:
 
 def status_of(path: Path, seconds: float) -> dict:
     """Return the line of the status page for a notebook that has just run."""
-    claims = len(chapters.claims(path))
-    sources = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    trains = any("gaplib.training" in source for source in sources)
+    versions = {"python": platform.python_version()} | {name: version(name) for name in VERSIONS}
     return {
         "notebook": path.stem,
         "run on": datetime.now(UTC).date().isoformat(),
         "seconds": round(seconds),
-        "claims that hold": claims,
-        "training threads": training_threads() if trains else "",
-        "python": platform.python_version(),
-    } | {name: version(name) for name in VERSIONS}
-
-
-def training_threads() -> int:
-    """Return the number of threads that TensorFlow uses once `gaplib.training` has pinned it."""
-    from gaplib.training._tensorflow import tf  # here, because it takes seconds
-
-    return tf.config.threading.get_intra_op_parallelism_threads()
+        "claims that hold": len(chapters.claims(path)),
+        "with": ", ".join(map(" ".join, versions.items())),
+    }
 
 
 def write_status(lines: list[dict], file: Path = STATUS) -> None:
