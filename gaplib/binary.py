@@ -215,7 +215,7 @@ def optimal_mi(model: BinaryModel, D: float, kind: str = "pdd") -> Optimum:
     D : float >= 0
         Budget: the mechanism may flip the public bit with at most this probability.
     kind : {"pdd", "pdi"}
-        Whether the mechanism may look at Y. If not, ``s00 == s01`` and ``s10 == s11`` exactly.
+        Whether the mechanism may use Y. If not, ``s00 == s01`` and ``s10 == s11`` exactly.
 
     Returns
     -------

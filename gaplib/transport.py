@@ -120,7 +120,7 @@ def trade_off(
     model : BinaryModel, FiniteModel or GaussianMixture
     budgets : array_like of float, shape (n,)
     kind : {"pdd", "pdi"}
-        Whether the mechanism may look at Y.
+        Whether the mechanism may use Y.
     distortion, gap
         As for `optimal_pdi`.
 

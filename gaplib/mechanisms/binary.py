@@ -16,7 +16,7 @@ from gaplib.models import BinaryModel
 class BinaryKernel(Saved):
     """The probability that the public bit is released unchanged, for each pair of bits (Section 3.1.1 of the paper).
 
-    The mechanism is private-data independent (PDI) if ``s00 == s01`` and ``s10 == s11``: it does not look at Y.
+    The mechanism is private-data independent (PDI) if ``s00 == s01`` and ``s10 == s11``: it does not use Y.
     Otherwise it is private-data dependent (PDD).
 
     Parameters

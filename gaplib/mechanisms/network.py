@@ -34,7 +34,7 @@ class NetworkMechanism(Saved):
         Of the shape of a record.
     scale : float > 0
     sees_y : bool
-        Whether it looks at Y: whether it is private-data dependent (PDD).
+        Whether it uses Y: whether it is private-data dependent (PDD).
     noise : int >= 0
         How many numbers of noise it takes for each record.
     share : float in [0, 1]

@@ -45,7 +45,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
     "neural"                  "pdd" or "pdi"   any number, numeric                              2
     "affine"                  "pdd" or "pdi"   one, numeric                                     2
     "gaussian", "laplace"     either: noise    any number, numeric and categorical, mixed       2 to 20
-                              never looks at Y
+                              never uses Y
     ========================= ================ ================================================ ================
 
     Values may be missing in public columns. "transport" hides that they are, like any other value. With the other

@@ -200,7 +200,7 @@ class Privatizer(Protocol):
         sample : Sample
         units : Units
         kind : {"pdd", "pdi"}
-            Whether the mechanism may look at Y.
+            Whether the mechanism may use Y.
 
         Returns
         -------
