@@ -2,7 +2,7 @@
 
 # What is wrong with a page at one width, as a list of sentences. Runs in the page.
 INSPECT = r"""
-() => {
+async () => {
   const problems = [];
   const complain = (text, nodes) => nodes.length && problems.push(`${text}: ${nodes.slice(0, 3).join(" | ")}`);
   const content = document.querySelector("main");
@@ -29,6 +29,8 @@ INSPECT = r"""
   }
   complain("raw mathematics", raw);
 
+  // Pictures wait until they come near: here all are asked for.
+  await Promise.all(all("img").map((e) => (e.loading = "eager", e.decode().catch(() => null))));
   complain("image not shown", all("img").filter((e) => !e.complete || !e.naturalWidth).map((e) => e.src));
 
   // Contrast of text and ground as in WCAG 2.1, where 4.5 is the least for text.

@@ -272,8 +272,8 @@ def test_search_puts_the_item_of_the_paper_first(open_site, subtests):
 def test_a_phone_fades_what_scrolls_until_its_end(open_site):
     tab, home, _ = open_site("http", viewport={"width": 390, "height": 844})
     for page, selector in (
-        ("notebooks/04_binary_pdi.html", "#equation-eq-pdi-kernel > mjx-container"),
-        ("book/index.html", "#how-the-paper-stands .pst-scrollable-table-container"),
+        ("notebooks/06_gaussian_pdi.html", "#equation-eq-gpdi-mechanism > mjx-container"),
+        ("notebooks/20_learned_without_a_family.html", ".pst-scrollable-table-container:has(#tab-net-space)"),
         ("book/explorer.html", ".gap-explorer .scroll"),
     ):
         visit(tab, home + page)
@@ -283,8 +283,8 @@ def test_a_phone_fades_what_scrolls_until_its_end(open_site):
         box.evaluate("e => e.scrollTo(e.scrollWidth, 0)")
         tab.wait_for_selector(f"{selector}:not(.more-to-come)")
     # The number of a formula stands beside it, not on it.
-    visit(tab, home + "notebooks/04_binary_pdi.html")
-    formula, number = (tab.locator(f"#equation-eq-pdi-kernel > {name}") for name in ("mjx-container", "span.eqno"))
+    visit(tab, home + "notebooks/06_gaussian_pdi.html")
+    formula, number = (tab.locator(f"#equation-eq-gpdi-mechanism > {name}") for name in ("mjx-container", "span.eqno"))
     right = formula.bounding_box()["x"] + formula.bounding_box()["width"]
     assert right <= number.bounding_box()["x"] + 1
 

@@ -22,7 +22,8 @@ function fade(box) {
 function openFigures() {
   for (const image of document.querySelectorAll("main img")) {
     const link = image.closest("a");
-    const small = image.width > 0 && image.naturalWidth > 2 * image.width;
+    const full = image.naturalWidth || Number(image.getAttribute("width")); // before it is loaded, what the page says
+    const small = image.width > 0 && full > 2 * image.width;
     if (small && !link) {
       const opener = document.createElement("a");
       opener.className = "full-size";
