@@ -4,23 +4,14 @@ The first picture of a page is seen at once, and is loaded at once.
 """
 
 import re
-import struct
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.util.images import get_image_size
 
-PNG = b"\x89PNG\r\n\x1a\n"
 IMAGE = re.compile(r'<img\b(?![^>]*\bloading=)[^>]*?\bsrc="(?:\.\./)*_images/([^"?]+)"[^>]*?(/?)>')
-
 SIZED = re.compile(r'\s(?:width|height)="')
-
-
-def size_of(path: Path) -> tuple[int, int] | None:
-    """Return width and height of a PNG file in pixels, or None for another one."""
-    with path.open("rb") as file:
-        head = file.read(24)
-    return struct.unpack(">II", head[16:24]) if head.startswith(PNG) else None
 
 
 def make_lazy(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
@@ -35,7 +26,7 @@ def make_lazy(app: Sphinx, pagename: str, templatename: str, context: dict[str, 
         tag = match[0].removesuffix(">").removesuffix("/").rstrip()
         if number > 1:
             tag += ' loading="lazy" decoding="async"'
-        size = size_of(Path(app.srcdir, sources[match[1]])) if match[1] in sources else None
+        size = get_image_size(str(Path(app.srcdir, sources[match[1]]))) if match[1] in sources else None
         if size and not SIZED.search(tag):
             tag += f' width="{size[0]}" height="{size[1]}"'
         return f"{tag} {match[2]}>"
