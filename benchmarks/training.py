@@ -19,7 +19,7 @@ from gaplib.training._tensorflow import tf
 
 DATASETS = [GaussianMixture(prior, 3, var0, 1) for prior in (0.5, 0.75) for var0 in (1, 4)]
 STUDY = [(model, D) for model in DATASETS for D in range(1, 10)]
-T, K, RATE = 3000, 3, 0.01
+T, K, RATE = 1500, 3, 0.01
 
 
 def timed(function, *arguments):

@@ -39,6 +39,6 @@ class Setting:
 
 
 BITS = Setting(BinaryPrivatizer(), BinaryAdversary(), Penalty(), steps=4000, records=10_000)
-NUMBERS = Setting(AffinePrivatizer(), NetworkAdversary(), AugmentedLagrangian(), steps=3000, records=20_000)
+NUMBERS = Setting(AffinePrivatizer(), NetworkAdversary(), AugmentedLagrangian(), steps=1500, records=20_000)
 # More records: the adversary must see where two releases differ by little, and the budget is held on minibatches.
 NETWORKS = Setting(NeuralPrivatizer(), NeuralAdversary(), AugmentedLagrangian(), 4000, records=20_000, minibatch=512)

@@ -64,7 +64,7 @@ def train(
     k : int from 1 to 100
         Steps of the adversary for each step of the privatizer, on the same minibatch.
     steps : int from 1 to 1e7, optional
-        Iterations T of Algorithm 1, each on one minibatch; 4,000 for binary games and networks and 3,000 for Gaussian
+        Iterations T of Algorithm 1, each on one minibatch; 4,000 for binary games and networks and 1,500 for Gaussian
         games if not given.
         Adam's step falls from `learning_rate` to 0 along a cosine, and the mechanism is the mean of the last quarter
         of the iterates.
