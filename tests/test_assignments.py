@@ -1134,7 +1134,7 @@ def test_feedback_shows_formulas_tasks_and_pictures_without_a_network(feedback, 
 def test_feedback_tells_what_was_wrong_and_loads_nothing(released, marked):
     assignments.nbgrader(released, "generate_feedback", "binary_game", "--student=joint-for-posterior")
     page = (released / "feedback" / "joint-for-posterior" / "binary_game" / "binary_game.html").read_text()
-    assert "in the example Y equals X with chance 3/4" in page
+    assert "in the example Y equals X with probability 3/4" in page
     assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"(?:https?:)?//", page)
 
 

@@ -86,7 +86,7 @@ def test_a_kept_mechanism_says_what_it_needs_and_takes_no_settings(folder, capsy
     assert main([*RELEASE, "--save", "mechanism.npz"]) == 0
     people(50, 1).drop(columns="sex").to_csv("new.csv", index=False)
     words = ["release", "new.csv", "--mechanism", "mechanism.npz", "--out", "new_released.csv"]
-    refused(capsys, words, "looks at the private column, got none of the name 'sex'")
+    refused(capsys, words, "uses the private column, got none of the name 'sex'")
     for option, value in (("--kind", "pdi"), ("--method", "laplace"), ("--scale", "none")):
         refused(capsys, [*words, option, value], f"{option} cannot be given with it")
 

@@ -62,7 +62,7 @@ def learned():
 
 
 def perfect_learner(game, seed):
-    """The optimal mechanism for the law that the training sample seems to have: no learner can know better."""
+    """The optimal mechanism for the distribution that the training sample seems to have: no learner can know better."""
     x, y = game.source.sample(22_000, seed)
     x, y = x[:20_000], y[:20_000]
     means, variances = ([part(x[y == j]) for j in (0, 1)] for part in (np.mean, np.var))
@@ -195,8 +195,8 @@ def test_the_study_meets_its_bars(loss, alpha):
     # frequency of a sample alone moves that by .8 % (one standard deviation, dataset 4).
     merged = np.array([D == 9 for _, D in study])
     assert relative[:, ~(slack | merged)].min() > 0.995 and relative[:, merged & ~slack].min() > 0.975
-    chance = np.sqrt(accuracy * (1 - accuracy) / 2000)
-    assert (abs([result.test_accuracy for result in results] - accuracy) < 3 * chance).all()
+    deviation = np.sqrt(accuracy * (1 - accuracy) / 2000)
+    assert (abs([result.test_accuracy for result in results] - accuracy) < 3 * deviation).all()
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def spend(model, D, shares):
 
 
 def merging(model):
-    """The budget at which the two released laws are one."""
+    """The budget at which the two released distributions are one."""
     p, gap = model.prior, model.var0 - model.var1
     return 4 * model.mu**2 * p * (1 - p) + p * max(gap, 0) + (1 - p) * max(-gap, 0)
 

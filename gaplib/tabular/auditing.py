@@ -51,7 +51,7 @@ class Audit:
         The columns of which the release lacks values for just the records of which the original does, so that it shows
         which these are.
     order : str
-        What the order of the rows tells of the private column, in words, or nothing: no attacker looks at it.
+        What the order of the rows tells of the private column, in words, or nothing: no attacker uses it.
     """
 
     attacks: pd.DataFrame

@@ -189,7 +189,7 @@ def _check_columns(privatizer: TablePrivatizer, table: Table) -> None:
     missing = [name for name in privatizer.needed_names() if name not in table.names]
     if not missing:
         return
-    why = ", and it looks at the private column" if missing[0] == privatizer.private_ else ""
+    why = ", and it uses the private column" if missing[0] == privatizer.private_ else ""
     raise ValueError(f"{table.path} must have the columns of the mechanism{why}, got none of the name {missing[0]!r}")
 
 

@@ -1,4 +1,4 @@
-"""Noise that does not look at the private column: Gaussian or Laplace for numbers, random answers for categories.
+"""Noise that does not use the private column: Gaussian or Laplace for numbers, random answers for categories.
 
 It is here to be compared at equal distortion, and each says for which epsilon of local differential privacy it would
 stand. That promise would need more: noise from a cryptographic generator, drawn from exactly its distribution, and

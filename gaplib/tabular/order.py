@@ -81,14 +81,14 @@ class RowOrder:
             return ""
         if self._changes == values - 1 and _accident(self._counts) < _SORTED:
             return f"the rows are sorted by the private column {self.name!r}: a row's place tells its value. {_KEPT}"
-        chance, deviation = _agreement(self._counts)
+        agree, deviation = _agreement(self._counts)
         found = []
         for apart, equal in zip(_APART, self._equal.tolist(), strict=True):
             pairs = n - apart
-            more = abs(equal - pairs * chance)
+            more = abs(equal - pairs * agree)
             if more > max(_FEWEST_PAIRS, _LEAST * pairs, _DEVIATIONS * deviation * math.sqrt(max(pairs, 0))):
                 where = "neighbours" if apart == 1 else f"records {apart} rows apart"
-                words = f"{where} agree in it {equal / pairs:.0%} of the time, any two {chance:.0%}"
+                words = f"{where} agree in it {equal / pairs:.0%} of the time, any two {agree:.0%}"
                 found.append((round(more / pairs, 2), -apart, words))
         told = max(found)[2] if found else ""
         for stretches in self._stretches:
@@ -153,8 +153,8 @@ def _agreement(counts: np.ndarray) -> tuple[float, float]:
     """
     n, share = counts.sum(), counts / counts.sum()
     square, cube = float((share**2).sum()), float((share**3).sum())
-    chance = float((counts * (counts - 1)).sum() / (n * (n - 1)))
-    return chance, math.sqrt(max(square - square**2 - 2 * (cube - square**2), 0))
+    agree = float((counts * (counts - 1)).sum() / (n * (n - 1)))
+    return agree, math.sqrt(max(square - square**2 - 2 * (cube - square**2), 0))
 
 
 def _sum(old: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
     public : sequence of str or int, or None
         The columns to release; None takes all but the private one.
     kind : {"pdd", "pdi"}
-        Whether the mechanism may look at the private column of the record that it releases.
+        Whether the mechanism may use the private column of the record that it releases.
     method : {"transport", "neural", "affine", "gaussian", "laplace"}
         See the table; "transport" is the optimum of the sample over all mechanisms, "neural" a network that learns in
         the game of the paper (`gaplib.training`): it takes TensorFlow, seconds, and thousands of records rather than
@@ -171,7 +171,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : like that of `fit`
-            The private column may be left out if the mechanism does not look at it.
+            The private column may be left out if the mechanism does not use it.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class TablePrivatizer(TransformerMixin, BaseEstimator):
         Returns
         -------
         list of str or int
-            The public columns, and the private one last if the mechanism looks at it.
+            The public columns, and the private one last if the mechanism uses it.
 
         Raises
         ------

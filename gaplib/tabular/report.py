@@ -99,7 +99,7 @@ def _summary(audit: Audit) -> str:
 
 
 def _order(warning: str) -> str:
-    return f"<p><b>Warning:</b> {html.escape(warning)}. No attacker below looks at it.</p>\n" if warning else ""
+    return f"<p><b>Warning:</b> {html.escape(warning)}. No attacker below uses it.</p>\n" if warning else ""
 
 
 def _cost(audit: Audit) -> str:

@@ -144,7 +144,7 @@ def blind_flips():
         axis.text(0.1, y + 0.55, name, va="center")
         for i, state in enumerate(row):
             tile(axis, (2.4 + 1.19 * i, y), (1.15, 1.1), state, colors[state], fontsize=22)
-    axis.text(2.4, 4.65, "eight records, flipped without a look at $Y$", va="center")
+    axis.text(2.4, 4.65, "eight records, flipped without seeing $Y$", va="center")
     lost = flipped - 2 * wrong
     axis.text(
         7.2, 0.6, rf"right guesses lost: {flipped - wrong} $-$ {wrong} = {lost} of {flipped}", ha="center", va="center",
