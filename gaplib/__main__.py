@@ -102,9 +102,7 @@ def add_tables(commands: Any) -> None:
     release.add_argument("--report", metavar="FILE", help="an audit as an HTML page")
     release.add_argument("--save", metavar="FILE", help="keep the mechanism, .npz; it says how secret it is")
     release.add_argument("--mechanism", metavar="FILE", help="use a mechanism that was kept, on new records")
-    release.add_argument(
-        "--kind", choices=("pdd", "pdi"), help="may it use the private column? pdi: no (default: pdd)"
-    )
+    release.add_argument("--kind", choices=("pdd", "pdi"), help="may it use the private column? pdi: no (default: pdd)")
     methods = ("transport", "neural", "affine", "gaussian", "laplace")
     release.add_argument("--method", choices=methods, help="neural needs TensorFlow (default: transport)")
     release.add_argument(
