@@ -54,12 +54,14 @@ class ParametersTable(SphinxDirective):
         paths = sorted(NOTEBOOKS.glob("*.ipynb"))
         for path in paths:
             self.env.note_dependency(str(path))
-        lines = ["| name | meaning | default | allowed | chapters |", "|---|---|---|---|---|"]
+        lines = [":::{table}", ":class: stacked", ""]  # one cell below the other on a phone
+        lines += ["| name | meaning | default | allowed | chapters |", "|---|---|---|---|---|"]
         for (name, meaning), chapters in by_meaning(paths).items():
             defaults = told_apart({chapter: f"`{parameter.default!r}`" for chapter, parameter in chapters.items()})
             limits = told_apart({chapter: allowed(parameter) for chapter, parameter in chapters.items()})
             links = ", ".join(f"{{doc}}`{int(chapter[:2])} </notebooks/{chapter}>`" for chapter in chapters)
             lines.append(f"| `{name}` | {meaning} | {defaults} | {limits} | {links} |")
+        lines.append(":::")
         box = nodes.container()
         self.state.nested_parse(StringList(lines, source=self.env.docname), self.content_offset, box)
         return box.children
