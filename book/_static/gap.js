@@ -91,6 +91,12 @@ function prepareNarrow() {
     printed.classList.toggle("sentences", !/\S {2,}\S/.test(printed.textContent));
 }
 
+// A bracket stays in the line of the formula that it opens: gap.css joins them.
+function joinBrackets() {
+  for (const formula of document.querySelectorAll("main span.math"))
+    if (/[([]$/.test(formula.previousSibling?.data)) formula.classList.add("after-bracket");
+}
+
 // A link may lead into a table that is folded.
 function openTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -142,6 +148,7 @@ document.addEventListener("DOMContentLoaded", () => {
   letDownload();
   addCodeSwitch();
   prepareNarrow();
+  joinBrackets();
   // A name contains what is seen: on the search button "Search Ctrl+K", on the other an icon called after the mode.
   document.querySelectorAll("button.search-button-field").forEach((button) => button.removeAttribute("aria-label"));
   for (const button of document.querySelectorAll("button.theme-switch-button")) {
