@@ -388,12 +388,14 @@ def test_pages_are_light_enough(site):
 # Titles and numbers
 
 
-def test_chapters_are_numbered_as_their_files_are():
+def test_chapters_are_numbered_as_their_files_are_and_stand_in_that_order():
     titles = {chapter["file"]: chapter.get("title", "") for part in TOC["parts"] for chapter in part["chapters"]}
     for name, title in titles.items():
         number = re.match(r"notebooks/0*(\d+)_", name)
         assert not number or title.startswith(f"{number[1]} · "), name
         assert len(title) <= 27, f"{title} takes two lines"
+    chapters = [name for name in titles if name.startswith("notebooks/")]
+    assert chapters == sorted(chapters), "the contents are not in the order of the numbers"
 
 
 @pytest.mark.slow
