@@ -21,7 +21,8 @@ import pytest
 from gaplib.__main__ import main
 from gaplib._terminal import printable
 from gaplib.book import chapters, parameters
-from gaplib.book.sweep import command, execution, grid, plan, store, summary, table
+from gaplib.book.sweep import command, execution, grid, plan, preloaded, store, summary, table
+from gaplib.book.sweep import kernels as kernel
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -136,6 +137,15 @@ def wait_until(happened, seconds=90):
 
 def descendants(process):
     return psutil.Process(process.pid).children(recursive=True)
+
+
+def kernels(process):
+    """The kernels that its workers have forked."""
+
+    def imports(p):
+        return "gaplib.book.sweep.preloaded" in p.cmdline()
+
+    return [p for p in descendants(process) if imports(p) and imports(p.parent())]
 
 
 def until(process, word):
@@ -585,7 +595,7 @@ def test_a_command_that_is_killed_resumes(toy, sign):
     sweep = Sweep(toy, *SIX)
     process = started(sweep)
     children = descendants(process)
-    assert len([p for p in children if "ipykernel" in " ".join(p.cmdline())]) == 2
+    assert len(kernels(process)) == 2
     process.send_signal(sign)
     process.communicate(timeout=60)
     assert process.returncode == (-signal.SIGKILL if sign == signal.SIGKILL else 130)
@@ -632,14 +642,109 @@ def test_an_interruption_while_processes_start_is_quiet(toy, sign):
 def test_a_worker_that_is_killed_costs_only_its_run(toy):
     sweep = Sweep(toy, *SIX)
     process = started(sweep)
-    kernels = [p for p in descendants(process) if "ipykernel" in " ".join(p.cmdline())]
-    kernels[0].parent().kill()
-    wait_until(gone(kernels[:1]), 30)
+    one, _ = kernels(process)
+    one.parent().parent().kill()
+    wait_until(gone([one]), 30)
     sweep.gate.touch()
     printed = process.communicate(timeout=200)[0]
     assert process.returncode == 0, printed
     assert "6 runs: 6 done" in printed
     assert sorted(sweep.executions().values()) == [1, 1, 1, 1, 1, 2]
+
+
+# It looks for what another run may have left, leaves it, and ends in its way.
+TRACES = """\
+import builtins, os, random, signal, sys, tempfile, threading, time
+from pathlib import Path
+
+import numpy as np
+
+place = Path(tempfile.gettempdir())
+seen = {
+    "module": "left" in sys.modules, "attribute": hasattr(np, "left"), "builtin": hasattr(builtins, "left"),
+    "variable": "LEFT" in os.environ, "folder": Path.cwd().name == "left", "file": (place / "left").exists(),
+    "thread": "left" in [thread.name for thread in threading.enumerate()],
+}
+notebook.record(seen=[name for name in seen if seen[name]], drawn=[random.random(), np.random.random()])
+notebook.record(parent=os.getppid(), place=str(place))
+sys.modules["left"] = np.left = builtins.left = np
+os.environ["LEFT"] = "left"
+(place / "left").mkdir()
+os.chdir(place / "left")
+np.random.seed(0)
+random.seed(0)
+threading.Thread(target=time.sleep, args=(600,), name="left", daemon=True).start()
+if D == 2:
+    os._exit(0)
+if D == 4:
+    os.kill(os.getpid(), signal.SIGKILL)
+if D == 6:
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_neither_sees_nor_harms_another(tmp_path, capsys):
+    path = write_notebook(tmp_path / "own.ipynb", "D: float = 1.0  # budget, in [0, 100]", START, TRACES)
+    out = tmp_path / "out"
+    assert main(["sweep", str(path), "--grid", "D=1:9", "--workers", "1", "--out", str(out)]) == 1
+    results = {
+        run.parameters["D"]: store.kept(out, run.name) for run in plan.make_plan(str(path), [], ["D=1:9"], None).runs
+    }
+    assert {D for D, result in results.items() if result["status"] == "lost"} == {2, 4, 6}, capsys.readouterr().err
+    done = [result["recorded"] for result in results.values() if result["status"] == "done"]
+    assert [result["seen"] for result in done] == [[]] * 6
+    assert len({number for result in done for number in result["drawn"]}) == 12
+    assert len({result["parent"] for result in done}) == 2  # one process forked all, until the sixth run killed it
+    assert not any(Path(result["place"]).exists() for result in done)
+
+
+def test_only_what_is_known_is_imported_before_a_run(tmp_path):
+    def imported(*sources):
+        return preloaded.statements(nbformat.read(write_notebook(tmp_path / "own.ipynb", *sources), as_version=4))
+
+    book = "from gaplib.book import notebook"
+    assert imported("x: int = 1", book, "import mine\nfrom scipy import stats\nif x:\n    import sympy", "%time x") == [
+        book,
+        "from scipy import stats",
+    ]
+    assert imported("import numpy", book) == []  # NumPy takes other threads there
+    assert imported("import mine, numpy") == [] == imported("%time 1")
+
+
+def order(code):
+    """An order of a kernel, which ends at once since it gets no file to talk through."""
+    return {"arguments": ["-f", f"/nowhere/{code}.json"], "folder": "/nowhere", "environment": {}}
+
+
+def test_a_process_with_threads_is_not_forked():
+    alone, busy = kernel.Preloaded([]), kernel.Preloaded(["import threading\nthreading.Timer(60, print).start()"])
+    forked = alone.fork(order(1))
+    assert forked.wait() == 0 == forked.poll()
+    assert busy.fork(order(2)) is None
+    busy.process.kill()
+    busy.close()
+    alone.process.kill()
+    assert alone.fork(order(3)) is None  # nor one that is gone
+    alone.close()
+
+
+def test_code_that_has_changed_is_imported_anew():
+    first, same, other = kernel.preloaded([], 1), kernel.preloaded([], 1), kernel.preloaded([], 2)
+    assert first is same and first.process.poll() is not None and other.process.poll() is None
+    other.process.kill()
+    other.process.wait()
+    last = kernel.preloaded([], 2)
+    assert last.process.poll() is None
+    last.close()
+
+
+@pytest.mark.parametrize("argv", [[], ["R", "-f", "{connection_file}"], ["/other/python", *kernel._LAUNCHER]])
+def test_another_kernel_is_started_afresh(argv):
+    assert kernel.is_of_this_python([sys.executable, *kernel._LAUNCHER], {})
+    assert not kernel.is_of_this_python(argv, {})
+    assert not kernel.is_of_this_python([sys.executable, *kernel._LAUNCHER], {"OMP_NUM_THREADS": "2"})
 
 
 @pytest.fixture

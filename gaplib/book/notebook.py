@@ -16,6 +16,8 @@ from gaplib.book.chapters import HOLDS, RECORDED
 
 # Enough for any comparison in the book, and few enough that another processor's last bits do not show.
 _RECORDED_DIGITS = 9
+# Figures below their cells.
+MPLBACKEND = "module://matplotlib_inline.backend_inline"
 
 
 def start(names: dict[str, Any]) -> None:
@@ -38,20 +40,24 @@ def start(names: dict[str, Any]) -> None:
     --------
     ``notebook.start(globals())``
     """
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-    # Not only chatter: oneDNN's kernels also change the low bits of a result.
-    os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+    set_environment()
     if "In" in names:  # a kernel, and not a program made of the notebook
         _show_as_usual()
     parameters.check_history(names.get("In", []), names)
 
 
+def set_environment() -> None:
+    """Set what TensorFlow reads when it is imported."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    # Not only chatter: oneDNN's kernels also change the low bits of a result.
+    os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+
+
 def _show_as_usual() -> None:
     """Have figures shown below their cells and warnings as Python does, whatever the caller's environment asks for."""
-    backend = "module://matplotlib_inline.backend_inline"
-    os.environ["MPLBACKEND"] = backend
+    os.environ["MPLBACKEND"] = MPLBACKEND
     if "matplotlib" in sys.modules:
-        sys.modules["matplotlib"].use(backend)
+        sys.modules["matplotlib"].use(MPLBACKEND)
     if sys.warnoptions:
         warnings.resetwarnings()
         for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):

@@ -22,6 +22,10 @@ SETTINGS = {
     "distributed.scheduler.http.routes": [],  # no page that others on the machine could read
     "distributed.worker.http.routes": [],
     "distributed.nanny.http.routes": [],
+    # Nobody looks at what these would measure, and each second of a sweep they would take a tenth of a core.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "60s",
 }
 # How long a worker may take to end by itself, in seconds. It has nothing to save.
 _GRACE = 0.5

@@ -87,7 +87,7 @@ def do_on_cluster(plan: Plan, waiting: list[Run], folder: Path, options: argpars
         check_workers(client, plan)
         number = work.at_once(client)
         warn(f"{number} runs at once" if number else "waiting for a first worker")
-        execute_run = partial(execute, plan.source, plan.folder, plan.versions)
+        execute_run = partial(execute, plan.source, plan.folder, plan.versions, preload=True)
         with progress(len(plan.runs), len(waiting)) as bar:
             for run, outcome in work.results(client, execute_run, waiting):
                 result, executed = lost(outcome.error, plan.versions) if isinstance(outcome, work.Lost) else outcome

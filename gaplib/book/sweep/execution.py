@@ -1,7 +1,6 @@
 """One run, in the process that it falls to: it needs no folder in common with the command that asked for it."""
 
 import errno
-import os
 import platform
 import tempfile
 import time
@@ -11,36 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import papermill
-from jupyter_client.manager import AsyncKernelManager
-from traitlets import Dict
 from traitlets.config import Config
 
 from gaplib.book import chapters
+from gaplib.book.sweep.kernels import RunKernel
 from gaplib.book.sweep.plan import Plan, Run
+from gaplib.book.sweep.preloaded import statements
 from gaplib.book.sweep.store import DONE, FAILED, LOST
 from gaplib.book.sweep.versions import different, processor, versions
 
 if TYPE_CHECKING:
     from distributed import Client
 
-# IPython loads it in the kernel; where it is missing, or the kernel is another one, a run does without.
-_EXTENSION = "gaplib.book.sweep.surrogates"
 
-
-class RunKernel(AsyncKernelManager):
-    """The kernel of a run, with an environment of its own: workers of one process may serve several sweeps."""
-
-    environment = Dict(config=True)
-
-    async def start_kernel(self, extra_arguments: list[str], **options: Any) -> None:  # type: ignore[override]
-        """Start it, asynchronously, which jupyter_client does not declare."""
-        # A kernel that is told to end says so on the terminal of the command, unless it is told to be quiet.
-        more = [f"--IPKernelApp.extra_extensions={_EXTENSION}", "--log-level=50"] if self.ipykernel else []
-        options["env"] = os.environ | self.environment
-        await super().start_kernel(extra_arguments=[*extra_arguments, *more], **options)
-
-
-def execute(source: str, folder: str, expected: dict, run: Run) -> tuple[dict, str]:
+def execute(source: str, folder: str, expected: dict, run: Run, *, preload: bool = False) -> tuple[dict, str]:
     """Run a notebook, and return its result and what it looks like after the run.
 
     Parameters
@@ -53,6 +36,8 @@ def execute(source: str, folder: str, expected: dict, run: Run) -> tuple[dict, s
         The versions that the command has; a run under others would not be the run that was asked for.
     run : Run
         Its parameters are what papermill sets.
+    preload : bool
+        Whether what the notebook imports stays in a process that forks the kernels of this and later runs.
 
     Returns
     -------
@@ -74,11 +59,14 @@ def execute(source: str, folder: str, expected: dict, run: Run) -> tuple[dict, s
         raise RuntimeError(f"{platform.node()} has {different(here, expected)}")
     started, clock = datetime.now(UTC), time.monotonic()
     status, error = DONE, None
+    kernel: dict[str, Any] = {"environment": {chapters.FOLDER: folder}}
+    if preload:
+        kernel |= {"imports": statements(content), "code": here}
     try:
         content = papermill.execute_notebook(content, None, run.parameters, prepare_only=True)
         content.metadata.papermill.input_path = None  # would be the whole notebook once more
         with tempfile.TemporaryDirectory(prefix="gap-run-", dir=socket_folder(), ignore_cleanup_errors=True) as sockets:
-            run_cells(content, folder, sockets)
+            run_cells(content, kernel, sockets)
     except papermill.PapermillExecutionError as raised:
         status, error = LOST if is_of_the_machine(raised) else FAILED, raised
     except Exception as raised:
@@ -97,13 +85,14 @@ def execute(source: str, folder: str, expected: dict, run: Run) -> tuple[dict, s
     return result, nbformat.writes(content)
 
 
-def run_cells(content: nbformat.NotebookNode, folder: str, sockets: str) -> None:
+def run_cells(content: nbformat.NotebookNode, kernel: dict, sockets: str) -> None:
     """Run the cells in place, in a kernel that talks through files in a folder of its own.
 
     Kernels that start together can take each other's TCP port, and others on the machine can listen there. Without
     the path, all kernels of one working directory would share the same files.
     """
-    connection = {"transport": "ipc", "ip": f"{sockets}/kernel", "environment": {chapters.FOLDER: folder}}
+    connection = {"transport": "ipc", "ip": f"{sockets}/kernel"}
+    kernel["environment"]["TMPDIR"] = sockets  # what the run leaves there goes with it
     engines = papermill.engines.papermill_engines
     engines.execute_notebook_with_engine(
         None,
@@ -111,7 +100,7 @@ def run_cells(content: nbformat.NotebookNode, folder: str, sockets: str) -> None
         kernel_name=engines.nb_kernel_name(None, content),
         progress_bar=False,
         kernel_manager_class=RunKernel,
-        config=Config({"RunKernel": connection}),
+        config=Config({"RunKernel": kernel | connection}),
     )
     papermill.execute.raise_for_execution_errors(content, None)
 

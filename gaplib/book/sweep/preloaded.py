@@ -1,0 +1,147 @@
+"""A process that has imported what a notebook imports, and forks a kernel for each of its runs.
+
+It runs no cell and computes nothing. So a kernel has a process, a namespace and modules of its own, as if it had been
+started afresh, without the seconds that the imports take. The process is started by `gaplib.book.sweep.kernels`::
+
+    python -m gaplib.book.sweep.preloaded SOCKET
+
+SOCKET is the number of an open socket. The first line that arrives there is a JSON list of import statements, every
+other one an order; each is answered by a line. The process ends when the socket is closed.
+"""
+
+import ast
+import contextlib
+import gc
+import json
+import os
+import socket
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import NoReturn
+
+import nbformat
+
+# What notebooks compute with. Their other imports, such as modules of one's own, may do anything, and do it in the run.
+_PACKAGES = {"cvxpy", "gaplib", "keras", "matplotlib", "numpy", "pandas", "pulp", "scipy", "sklearn", "sympy"}
+# What every kernel imports when it starts.
+_KERNEL = (
+    "ipykernel.kernelapp",
+    "ipykernel.debugger",
+    "IPython.core.completerlib",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "gaplib.book.sweep.surrogates",
+    "numpy.random",
+    "sqlite3",
+)
+# The one thread that an import may start: the memory of PyArrow, which knows what a fork is.
+_HARMLESS = {"jemalloc_bg_thd"}
+
+
+def statements(notebook: nbformat.NotebookNode) -> list[str]:
+    """Return the import statements of a notebook that can be executed before it runs.
+
+    There are none unless it begins with those of `gaplib.book.notebook`, which sets the threads of NumPy: in another
+    notebook NumPy takes those that it finds.
+
+    Parameters
+    ----------
+    notebook : nbformat.NotebookNode
+
+    Returns
+    -------
+    list of str
+    """
+    imports = [node for cell in notebook.cells if cell.cell_type == "code" for node in _imports(cell.source)]
+    if not imports or ast.unparse(imports[0]) != "from gaplib.book import notebook":
+        return []
+    return [ast.unparse(node) for node in imports if _packages(node) <= _PACKAGES]
+
+
+def _imports(source: str) -> list[ast.Import | ast.ImportFrom]:
+    try:
+        return [node for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    except (SyntaxError, ValueError):  # a cell with magics
+        return []
+
+
+def _packages(node: ast.Import | ast.ImportFrom) -> set[str]:
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return {name.split(".")[0] for name in names}
+
+
+def serve(orders: socket.socket) -> None:
+    """Import, say which threads there are now, and answer every order with the number of the process of a kernel."""
+    with orders.makefile("rw", encoding="utf-8") as stream:
+
+        def answer(value: object) -> None:
+            stream.write(json.dumps(value) + "\n")
+            stream.flush()
+
+        load(json.loads(stream.readline()))
+        answer(sorted(threads() - _HARMLESS))
+        gc.freeze()  # a kernel that collects garbage need not look at, and so copy, what is here
+        for line in stream:
+            forget_ended()  # not the one that this line orders: its number must not be given away yet
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # Python counts the harmless thread, too
+                kernel = os.fork()
+            if not kernel:
+                os.close(orders.fileno())
+                become_kernel(**json.loads(line))
+            answer(kernel)
+    forget_ended()
+
+
+def forget_ended() -> None:
+    """Take note of the kernels that have ended, and so of the time that they took."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def load(imports: list[str]) -> None:
+    """Import what a kernel needs, and what the notebook imports, as the notebook would."""
+    from gaplib.book import notebook  # first, since it sets the threads of NumPy
+
+    notebook.set_environment()
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger has something to say that the kernel suppresses
+    os.environ["MPLBACKEND"] = notebook.MPLBACKEND
+    for statement in [*(f"import {name}" for name in _KERNEL), *imports]:
+        with contextlib.suppress(Exception):  # the run itself says what is wrong with it
+            exec(statement, {})
+
+
+def threads() -> set[str]:
+    """Return the names of the threads of this process but the first: a fork would not have them."""
+    tasks = Path("/proc/self/task")
+    return {(task / "comm").read_text().strip() for task in tasks.iterdir() if task.name != str(os.getpid())}
+
+
+def become_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> NoReturn:
+    """Be the kernel that was ordered."""
+    from ipykernel.kernelapp import IPKernelApp
+
+    code = 1
+    try:
+        os.setsid()  # what kills it reaches what it has started
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed()  # as unforeseeable as in a process of its own
+        sys.argv = ["ipykernel_launcher", *arguments]
+        IPKernelApp.launch_instance(arguments, parent_handle=os.getppid())
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    if Path(sys.path[0] or ".").resolve() == Path.cwd():  # as ipykernel_launcher does; IPython adds it again
+        del sys.path[0]
+    serve(socket.socket(fileno=int(sys.argv[1])))
