@@ -1,6 +1,7 @@
 """The times that the project holds itself to: processor seconds, beside a mark measured in the same run.
 
-python benchmarks/speeds.py            measures all rows, in well over an hour, and writes book/data/speeds.csv
+python benchmarks/speeds.py            measures all rows, in well over an hour, and writes book/data/speeds.csv,
+                                       and the table of the page, book/data/speeds.txt
 python benchmarks/speeds.py NAME ...   measures the rows of these names, and leaves the others as they are
 
 A second of the processor depends on the machine and on what else it does; the ratio to a mark of the same run depends
@@ -8,7 +9,10 @@ on them far less. What a process and all that it starts have used counts, on how
 """
 
 import csv
+import ctypes
 import gzip
+import io
+import os
 import platform
 import resource
 import subprocess
@@ -16,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -25,23 +30,35 @@ from urllib.parse import unquote, urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "book" / "data" / "speeds.csv"
 BIN = Path(sys.executable).parent
-COLUMNS = ("row", "measured", "beside it", "reached, and when")
+PAGE = TABLE.with_suffix(".txt")
+SHOWN = ("what", "measured", "aim", "beside it", "quality")
+WIDTHS = "29 14 13 24 20"  # per cent
+COLUMNS = ("name", *SHOWN, "measured on")
+ADOPT = 36  # of prctl, on Linux: have the processes that others leave behind
 KERAS_GAMES, SWEEP_RUNS, PHONE = 3, 100, {"width": 390, "height": 844}
 
 
 class Row(NamedTuple):
-    """A line of the table: what was measured, the mark beside it (or none) in the same unit, and the quality."""
+    """What was measured, the mark beside it (or none) in the same unit, and the quality that was reached."""
 
     measured: float
     mark: str = ""
     of_mark: float | None = None
-    reached: str = ""
+    quality: str = ""
 
 
 def children(call: Callable[[], object]) -> tuple[float, object]:
-    """Return the processor seconds of the processes that a call starts and waits for, and what it returns."""
+    """Return the processor seconds of all processes that a call starts, and what it returns.
+
+    Of those that nobody waited for, too, such as what a worker had started that was killed.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(ADOPT, 1, 0, 0, 0)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     value = call()
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, value
 
@@ -58,19 +75,20 @@ def make_book() -> Row:
     with tempfile.TemporaryDirectory() as folder:
         build = partial(run, BIN / "python", "tools/build_site.py", "--execute", "--out", folder)
         seconds, _ = children(build)
-        return Row(seconds, reached=f"{len(list(Path(folder).rglob('*.html')))} pages, no warning")
+        return Row(seconds, quality=f"{len(list(Path(folder).rglob('*.html')))} pages, no warning")
 
 
 def tests(*options: str) -> Row:
     seconds, output = children(partial(run, BIN / "python", "-m", "pytest", "-n", "2", "-q", *options))
-    return Row(seconds, reached=output.splitlines()[-1].strip("= "))
+    return Row(seconds, quality=output.splitlines()[-1].strip("= "))
 
 
 def imported() -> Row:
     code = "import sys; from gaplib import binary, gaussian, transport; print('tensorflow' in sys.modules)"
     seconds, output = children(partial(run, sys.executable, "-c", code))
     numpy, _ = children(partial(run, sys.executable, "-c", "import numpy"))
-    return Row(seconds, "the import of NumPy alone", numpy, f"TensorFlow loaded: {str(output).strip()}")
+    loaded = "loaded, too" if str(output).strip() == "True" else "not loaded"
+    return Row(seconds, "importing NumPy alone", numpy, f"TensorFlow is {loaded}")
 
 
 def games_warm() -> Row:
@@ -85,9 +103,9 @@ def games_warm() -> Row:
     errors = [abs(error) for error, _ in qualities]
     return Row(
         seconds,
-        f"a Keras loop, from {KERAS_GAMES} games",
+        f"the usual loop in Keras, from {KERAS_GAMES} games",
         keras,
-        f"accuracy off by {sum(errors) / len(errors):.4f} on average, {max(errors):.4f} at worst",
+        f"MAP accuracy {sum(errors) / len(errors):.4f} from the optimum on average, {max(errors):.4f} at worst",
     )
 
 
@@ -95,7 +113,7 @@ def games_cold() -> Row:
     code = "import training; training.together(training.STUDY, 0)"
     seconds, _ = children(partial(run, sys.executable, "-c", f"import sys; sys.path.insert(0, 'benchmarks'); {code}"))
     alone, _ = children(partial(run, sys.executable, "-c", "import tensorflow"))
-    return Row(seconds, "the import of TensorFlow alone", alone)
+    return Row(seconds, "importing TensorFlow alone", alone)
 
 
 def sweep() -> Row:
@@ -109,7 +127,7 @@ def sweep() -> Row:
         here = time.process_time()
         alone, _ = children(lambda: sweeps.bare(path, folder, SWEEP_RUNS // 5))
         alone = 5 * (alone + time.process_time() - here)
-        return Row(swept, f"papermill alone, from {SWEEP_RUNS // 5} runs", alone, "every recorded number right")
+        return Row(swept, f"papermill alone, from {SWEEP_RUNS // 5} runs", alone, "every recorded number is right")
 
 
 def set_up() -> Row:
@@ -119,8 +137,10 @@ def set_up() -> Row:
         environment, _ = children(partial(run, sys.executable, "-m", "venv", name))
         packages, _ = children(partial(run, python, *pip, "--require-hashes", "-r", "requirements.lock"))
         project, _ = children(partial(run, python, *pip, "--no-deps", "--no-build-isolation", "-e", "."))
-        parts = f"{environment:.0f} s the environment, {packages:.0f} s its packages, {project:.0f} s the project"
-        return Row(environment + packages + project, reached=parts)
+        parts = (
+            f"{environment:.0f} s for an empty environment, {packages:.0f} s for packages, {project:.0f} s for gaplib"
+        )
+        return Row(environment + packages + project, quality=parts)
 
 
 def plan_of_sample() -> Row:
@@ -135,7 +155,7 @@ def plan_of_sample() -> Row:
     y = np.repeat([0, 1], 2000)
     seconds, found = by_hand.timed(lambda: transport.of_sample(x, y, 0.3))
     mark, (value, _) = by_hand.timed(lambda: by_hand.pot_by_hand(x, y, 0.3))
-    return Row(seconds, "bisection with POT by hand", mark, f"accuracy {found.value:.6f}, POT {value:.6f}")
+    return Row(seconds, "a bisection with the library POT", mark, f"MAP accuracy {found.value:.6f}; POT {value:.6f}")
 
 
 def unseen_on_the_line() -> Row:
@@ -149,8 +169,8 @@ def unseen_on_the_line() -> Row:
     transport.optimal_pdi(model, 2 * D, gap=1e-3)  # imports
     seconds, found = by_hand.timed(lambda: transport.optimal_pdi(model, D, gap=1e-4))
     mark, value = by_hand.timed(lambda: by_hand.grid_program(model, D, 80))
-    reached = f"gap {found.gap:.0e}; the mark {abs(value - found.value):.0e} away"
-    return Row(seconds, "a linear program over kernels on 80 points, HiGHS", mark, reached)
+    quality = f"within {found.gap:.0e} of the optimum, proved; the linear program is {abs(value - found.value):.0e} off"
+    return Row(seconds, "a linear program on 80 points by HiGHS", mark, quality)
 
 
 def heaviest_page() -> Row:
@@ -165,7 +185,7 @@ def heaviest_page() -> Row:
         weights = {path.name: weight(browser, path) for path in pages}
         browser.close()
     name = max(weights, key=weights.__getitem__)
-    return Row(weights[name], reached=f"{name}; text compressed by gzip, as servers send it")
+    return Row(weights[name], quality=f"it is {name}, text compressed as servers send it")
 
 
 def weight(browser, path: Path) -> float:
@@ -189,19 +209,24 @@ def file_of(url: str) -> Path:
     return Path(unquote(urlsplit(url).path))
 
 
-# Name, what it is, the aim, its unit, and how it is measured.
+# For each name: what the table calls it, its aim, its unit, and how it is measured.
 ROWS = {
-    "book": ("`make book`, after set-up", 450, "CPU s", make_book),
-    "test": ("`make test`", 900, "CPU s", tests),
-    "test-fast": ("`make test-fast`", 45, "CPU s", partial(tests, "-m", "not slow", "tests")),
-    "import": ("the import of the theory", "", "CPU s", imported),
-    "warm": ("36 Gaussian games, compiled", 0.55, "CPU s", games_warm),
-    "cold": ("36 Gaussian games from the start of a process", 2.5, "CPU s", games_cold),
-    "sweep": (f"a sweep of {SWEEP_RUNS} runs of next to nothing, two workers", "", "CPU s", sweep),
-    "sample": ("the optimum of 2 x 2,000 records in the plane", "", "CPU s", plan_of_sample),
-    "line": ("the optimum on the line, Y unseen", "", "CPU s", unseen_on_the_line),
-    "set-up": ("set-up, without downloads", "", "CPU s", set_up),
-    "page": ("the heaviest page at 390 px, first visit", 800, "kB", heaviest_page),
+    "book": ("Building the book, with every notebook run afresh: `make book`", "450 s", "s", make_book),
+    "test": ("All tests: `make test`", "900 s", "s", tests),
+    "test-fast": ("The tests before a push: `make test-fast`", "45 s", "s", partial(tests, "-m", "not slow", "tests")),
+    "import": ("Importing gaplib without training", "", "s", imported),
+    "warm": ("Training the 36 games of Tables 2 to 5, programs compiled before", "0.55 s", "s", games_warm),
+    "cold": ("The same from the start of Python, with imports and compilation", "2.5 s", "s", games_cold),
+    "sweep": (
+        f"A sweep of {SWEEP_RUNS} runs on two workers, of a notebook that does almost nothing",
+        "0.5 times papermill",
+        "s",
+        sweep,
+    ),
+    "sample": ("The optimum for a sample of 4,000 records in the plane", "", "s", plan_of_sample),
+    "line": ("The optimum for two Gaussians, if Y is not seen", "", "s", unseen_on_the_line),
+    "set-up": ("Setting up the environment, downloads not counted: `make env`", "", "s", set_up),
+    "page": ("The heaviest page, visited for the first time with a phone", "800 kB", "kB", heaviest_page),
 }
 
 
@@ -217,7 +242,31 @@ def stored() -> dict[str, dict[str, str]]:
     if not TABLE.exists():
         return {}
     with TABLE.open(newline="", encoding="utf-8") as file:
-        return {line["row"].partition(":")[0]: line for line in csv.DictReader(file)}
+        return {line["name"]: line for line in csv.DictReader(file)}
+
+
+def store(lines: dict[str, dict[str, str]]) -> None:
+    """Write what was measured, and the table that the page shows of it."""
+    ordered = [lines[name] for name in ROWS if name in lines]
+    with TABLE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(ordered)
+    PAGE.write_text(page(ordered), encoding="utf-8")
+
+
+def page(lines: list[dict[str, str]]) -> str:
+    """Return the table as the page includes it; its caption says on which day and machine the rows were measured."""
+    days: dict[str, list[str]] = {}
+    for i, line in enumerate(lines, 1):
+        days.setdefault(line["measured on"], []).append(str(i))
+    said = [f"{day} (rows {', '.join(rows)})" if len(days) > 1 else day for day, rows in days.items()]
+    rows = io.StringIO()
+    csv.writer(rows, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(
+        [SHOWN, *([line[column] for column in SHOWN] for line in lines)]
+    )
+    head = f"```{{csv-table}} What readers and users run and load. Measured on {'; '.join(said)}."
+    return f"{head}\n:header-rows: 1\n:class: stacked\n:widths: {WIDTHS}\n\n{rows.getvalue()}```\n"
 
 
 def number(value: float) -> str:
@@ -228,11 +277,10 @@ def number(value: float) -> str:
 def line(name: str) -> dict[str, str]:
     what, aim, unit, measure = ROWS[name]
     row = measure()
-    measured = f"{number(row.measured)} {unit}" + (f"; aim {aim}" if aim else "")
-    beside = f"{number(row.measured / row.of_mark)} of {row.mark} ({number(row.of_mark)})" if row.of_mark else ""
+    beside = f"{number(row.measured / row.of_mark)} times {row.mark} ({number(row.of_mark)} {unit})" if row.mark else ""
     when = f"{date.today().isoformat()}, {processor()}, Python {platform.python_version()}"
-    reached = f"{row.reached}; {when}" if row.reached else when
-    return dict(zip(COLUMNS, (f"{name}: {what}", measured, beside, reached), strict=True))
+    values = (name, what, f"{number(row.measured)} {unit}", aim, beside, row.quality, when)
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def main(names: list[str]) -> None:
@@ -244,10 +292,7 @@ def main(names: list[str]) -> None:
     for name in names or ROWS:
         lines[name] = line(name)
         print("; ".join(value for value in lines[name].values() if value), flush=True)
-        with TABLE.open("w", newline="", encoding="utf-8") as file:  # after each row: what finished is kept
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(lines[name] for name in ROWS if name in lines)
+        store(lines)  # after each row: what finished is kept
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import compiled
 import outputs
 import yaml
 
@@ -59,7 +60,8 @@ def build(source: Path, out: Path, execute: bool = False, url: str | None = None
     with outputs.new_version(html, "build_site") as new, tempfile.TemporaryDirectory(dir=new.parent) as temporary:
         stage = Path(temporary)
         (stage / "_config.yml").write_text(yaml.safe_dump(config))
-        run_jupyter_book(source, stage, out)
+        with compiled.once():  # half of the chapters train
+            run_jupyter_book(source, stage, out)
         (stage / "_build" / "html").rename(new)
     return html / "index.html"
 
