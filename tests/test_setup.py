@@ -204,6 +204,18 @@ def test_theory_loads_nothing_slow():
     assert SLOW & loaded == set()
 
 
+def test_training_loads_keras_only_for_those_who_use_it():
+    code = """if True:
+        import sys
+        from gaplib.training import _tensorflow
+        assert not {"keras", "matplotlib", "pandas", "sklearn"} & set(sys.modules)
+        adam = _tensorflow.tf.keras.optimizers.Adam
+        import keras
+        assert adam is keras.optimizers.Adam
+    """
+    assert python("-c", code).stdout == ""
+
+
 def test_import_of_the_theory_takes_less_than_a_fifth_of_a_second():
     # Processor time, because elapsed time includes what else the machine does. The smallest of several, because busy
     # neighbours, with whom a process shares its caches, can only add to it.

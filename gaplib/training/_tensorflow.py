@@ -7,6 +7,7 @@ studies use two cores as two processes.
 
 import contextlib
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 
@@ -31,7 +32,24 @@ def _silent() -> Iterator[None]:
             os.close(stderr)
 
 
-with _silent():  # it looks for a GPU before any setting of the log level counts
+@contextlib.contextmanager
+def _without_keras() -> Iterator[None]:
+    """Have TensorFlow not load Keras, and with it Matplotlib and scikit-learn, until somebody uses it.
+
+    It loads the optimizers so that saved models can name them, and does without where Keras is missing.
+    """
+    name = "keras.src.optimizers"
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # an import of this module fails
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+with _silent(), _without_keras():  # it looks for a GPU before any setting of the log level counts
     import tensorflow as tf
 
 # It advises against what training does on purpose: a program for each number of games.
