@@ -1,14 +1,13 @@
 """The site, built once for all tests that look at it, and the browser that looks."""
 
-import contextlib
 import fcntl
 import os
+import tempfile
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import build_pdf
-import compiled
 import hypothesis
 import pytest
 from browsing import watch
@@ -53,11 +52,12 @@ LONGEST_FIRST = (
 
 
 def pytest_configure(config):
-    """Compile each program of the training once in all processes of this run."""
+    """Compile each program of the training once in all processes of this run: they find it in a folder, same bits."""
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist, and all that they start, inherit it
-        stack = contextlib.ExitStack()
-        stack.enter_context(compiled.once())
-        config.add_cleanup(stack.close)
+        compiled = tempfile.TemporaryDirectory(prefix="gap-compiled-", ignore_cleanup_errors=True)
+        config.add_cleanup(compiled.cleanup)
+        flags = f"--tf_xla_persistent_cache_directory={compiled.name} --tf_xla_persistent_cache_device_types=CPU"
+        os.environ["TF_XLA_FLAGS"] = f"{os.environ.get('TF_XLA_FLAGS', '')} {flags}"
 
 
 def pytest_collection_modifyitems(items):

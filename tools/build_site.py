@@ -11,7 +11,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import compiled
 import outputs
 import yaml
 
@@ -60,8 +59,7 @@ def build(source: Path, out: Path, execute: bool = False, url: str | None = None
     with outputs.new_version(html, "build_site") as new, tempfile.TemporaryDirectory(dir=new.parent) as temporary:
         stage = Path(temporary)
         (stage / "_config.yml").write_text(yaml.safe_dump(config))
-        with compiled.once():  # half of the chapters train
-            run_jupyter_book(source, stage, out)
+        run_jupyter_book(source, stage, out)
         (stage / "_build" / "html").rename(new)
     return html / "index.html"
 
