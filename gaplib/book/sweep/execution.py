@@ -65,7 +65,8 @@ def execute(source: str, folder: str, expected: dict, run: Run, *, preload: bool
     try:
         content = papermill.execute_notebook(content, None, run.parameters, prepare_only=True)
         content.metadata.papermill.input_path = None  # would be the whole notebook once more
-        with tempfile.TemporaryDirectory(prefix="gap-run-", dir=socket_folder(), ignore_cleanup_errors=True) as sockets:
+        with new_folder(socket_folder()) as sockets, new_folder() as temporary:
+            kernel["environment"]["TMPDIR"] = temporary
             run_cells(content, kernel, sockets)
     except papermill.PapermillExecutionError as raised:
         status, error = LOST if is_of_the_machine(raised) else FAILED, raised
@@ -92,7 +93,6 @@ def run_cells(content: nbformat.NotebookNode, kernel: dict, sockets: str) -> Non
     the path, all kernels of one working directory would share the same files.
     """
     connection = {"transport": "ipc", "ip": f"{sockets}/kernel"}
-    kernel["environment"]["TMPDIR"] = sockets  # what the run leaves there goes with it
     engines = papermill.engines.papermill_engines
     engines.execute_notebook_with_engine(
         None,
@@ -108,6 +108,11 @@ def run_cells(content: nbformat.NotebookNode, kernel: dict, sockets: str) -> Non
 def is_of_the_machine(error: papermill.PapermillExecutionError) -> bool:
     """Whether a cell failed for want of memory or space, or was interrupted: another time it may succeed."""
     return error.ename in ("MemoryError", "KeyboardInterrupt") or f"[Errno {errno.ENOSPC}]" in error.evalue
+
+
+def new_folder(place: str | None = None) -> tempfile.TemporaryDirectory:
+    """Return a folder of the run, which goes with it."""
+    return tempfile.TemporaryDirectory(prefix="gap-run-", dir=place, ignore_cleanup_errors=True)
 
 
 def socket_folder() -> str | None:

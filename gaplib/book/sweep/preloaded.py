@@ -74,13 +74,13 @@ def _packages(node: ast.Import | ast.ImportFrom) -> set[str]:
 
 def serve(orders: socket.socket) -> None:
     """Import, say which threads there are now, and answer every order with the number of the process of a kernel."""
-    with orders.makefile("rw", encoding="utf-8") as stream:
+    with contextlib.suppress(ConnectionError), orders.makefile("rw", encoding="utf-8") as stream:
 
         def answer(value: object) -> None:
             stream.write(json.dumps(value) + "\n")
             stream.flush()
 
-        load(json.loads(stream.readline()))
+        load(json.loads(stream.readline() or "[]"))
         answer(sorted(threads() - _HARMLESS))
         gc.freeze()  # a kernel that collects garbage need not look at, and so copy, what is here
         for line in stream:
