@@ -39,6 +39,17 @@ def test_the_same_numbers_in_both_forms(shown):
     assert bundle["text/plain"] == "What it is."
 
 
+def test_numbers_in_words_stand_on_the_right_too(shown):
+    columns = {
+        "range": ["0.1 ± 0.02", "∞", ""],
+        "counts": ["1", "-2.50", "–"],
+        "rows": ["1", "printed", ""],
+        "flags": [True, False, True],
+    }
+    bundle = shown(columns, "What it is.", "tab-x")
+    assert "\n| --: | --: | :-- | :-- |\n" in bundle["text/markdown"]
+
+
 @pytest.mark.parametrize(
     ("settings", "named"),
     [

@@ -61,7 +61,7 @@ def show(
     texts = {head: [_text(value, digits) for value in values] for head, values in columns.items()}
     signs = {head: marks.get(head, [""] * length) for head in columns}
     rows = [[(texts[head][i], signs[head][i]) for head in columns] for i in range(length)]
-    numeric = [all(_is_number(value) for value in values) for values in columns.values()]
+    numeric = [all(_reads_as_number(value) for value in values) for values in columns.values()]
     bundle = {
         "text/plain": caption,
         "text/html": _html(list(columns), rows, caption, numeric),
@@ -72,6 +72,20 @@ def show(
 
 def _is_number(value: object) -> bool:
     return value is None or (not isinstance(value, (str, bool)) and hasattr(value, "__float__"))
+
+
+def _reads_as_number(value: object) -> bool:
+    """Return whether a cell belongs into a column of numbers: "0.85 ± 0.02" and a dash do, too."""
+    if not isinstance(value, str):
+        return _is_number(value)
+    number = value.partition(" ± ")[0]
+    if number in ("", "∞", "–"):
+        return True
+    try:
+        float(number)
+    except ValueError:
+        return False
+    return True
 
 
 def _text(value: object, digits: int) -> str:
