@@ -39,6 +39,12 @@ CODE_SHARE = """
 }
 """
 ABOUT_CODE = {"16_rerun", "17_sweeps"}  # chapters on running notebooks
+# Formulas and tables that a reader must scroll sideways; an accent may lean out of a formula by a few pixels.
+SCROLLS = """() => [...document.querySelectorAll(
+  "main article .math > mjx-container, main article .pst-scrollable-table-container"
+)].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 4)
+  .map((e) => `${e.scrollWidth - e.clientWidth} px too wide: ${(e.closest("[id]") ?? e).id || e.innerText.slice(0, 40)}`)
+"""
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
@@ -70,6 +76,11 @@ def test_every_page(open_site, site, way, subtests):
         if chapter and name not in REFERENCE:
             with subtests.test("solutions and answers open", page=page):
                 check_that_solutions_and_answers_open(tab)
+        if chapter and way == "http":
+            with subtests.test("formulas and tables fit a phone", page=page):
+                tab.set_viewport_size({"width": 390, "height": 844})
+                assert tab.evaluate(SCROLLS) == []
+                tab.set_viewport_size({"width": 1280, "height": 900})
         if chapter or name == "teaching":
             with subtests.test("its source is downloaded, not shown", page=page):
                 check_download(tab, site / "_sources" / page)

@@ -399,6 +399,16 @@ def test_chapters_are_numbered_as_their_files_are_and_stand_in_that_order():
 
 
 @pytest.mark.slow
+def test_a_chapter_opens_with_a_picture(site):
+    for page in sorted((site / "notebooks").glob("*.html")):
+        article = soup(page).find("article")
+        for fold in article.find_all(["details", "script", "style"]):
+            fold.decompose()
+        before = article.find("img").find_all_previous(string=True)
+        read = "".join(text for text in before if article in text.parents)
+        assert len(" ".join(read.split())) < 2400, page.name  # characters: two phone screens, and a bit
+
+
 def test_what_is_numbered_is_numbered_by_chapter(site):
     """The numbers of a kind are 7.1, 7.2 ... in chapter 7, in the order of the page."""
     for path in sorted((site / "notebooks").glob("*.html")):
