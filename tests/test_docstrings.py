@@ -265,6 +265,7 @@ GOOD = {
 UNCHECKED = {
     "book.chapters.recorded",
     "book.notebook.record",
+    "book.notebook.set_environment",
     "book.notebook.start",
     "book.paper.headline",
     "book.paper.judge",  # see test_paper.py

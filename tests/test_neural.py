@@ -236,12 +236,14 @@ def test_records_and_test_records_must_be_alike():
             Game((records, y), 1)
 
 
+@pytest.mark.slow
 def test_units_of_vectors_do_not_matter():
     x, y, _ = in_space(2, 400, 0)
     one, other = train([Game((x, y), 1), Game((1000 * x + 7, y), 1e6)], **QUICK)
     assert other.distortion == pytest.approx(1e6 * one.distortion, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_networks_train_to_the_same_bits():
     game = Game(DATASETS[1], 1, privatizer=NeuralPrivatizer(8), adversary=NeuralAdversary(8), n=500)
     first, second = (train([game], **QUICK)[0] for _ in range(2))
@@ -253,6 +255,7 @@ def test_networks_train_to_the_same_bits():
     assert beside.distortion == pytest.approx(first.distortion, rel=1e-3)  # rounding, that thirty steps amplify
 
 
+@pytest.mark.slow
 def test_the_other_players_may_play_against_a_network():
     games = [
         Game(DATASETS[1], 1, privatizer=NeuralPrivatizer(8), adversary=NetworkAdversary(), n=1000),
@@ -280,6 +283,7 @@ def on_the_line():
     return train([Game(DATASETS[n], D, **players) for n, D in ((1, 3), (2, 3), (3, 1), (4, 3))], loss="0-1")
 
 
+@pytest.mark.slow
 def test_the_optimum_over_all_mechanisms_is_near(on_the_line):
     gaps = []
     for result in on_the_line:
@@ -291,12 +295,14 @@ def test_the_optimum_over_all_mechanisms_is_near(on_the_line):
     assert max(gaps) < 0.015 and np.mean(gaps) < 0.01, gaps
 
 
+@pytest.mark.slow
 def test_no_member_of_the_paper_s_family_comes_near(on_the_line):
     for result in on_the_line:
         _, high = judges.on_the_line(result.game.source, result.mechanism)
         assert high < gaussian.optimal_affine(result.game.source, result.game.D).value - 0.02
 
 
+@pytest.mark.slow
 def test_networks_keep_the_budget(on_the_line):
     for result in on_the_line:
         x, y = result.game.source.sample(22_000, 0)
@@ -304,6 +310,7 @@ def test_networks_keep_the_budget(on_the_line):
         assert spent == pytest.approx(result.distortion) and 0.97 * result.game.D < spent <= 1.005 * result.game.D
 
 
+@pytest.mark.slow
 def test_the_released_records_say_the_same(on_the_line):
     """The formula of the gates against a release that is drawn."""
     for result in on_the_line:
@@ -329,6 +336,7 @@ def test_under_zero_one_loss_the_affine_family_finds_its_map_optimum():
         assert result.distortion <= 1.005 * result.game.D
 
 
+@pytest.mark.slow
 def test_without_y_the_optimum_is_near():
     """Where Y is not seen, the optimum releases records of one place at several."""
     model = DATASETS[1]
@@ -380,6 +388,7 @@ def test_a_checkpoint_of_networks_goes_on_to_the_same_bits(monkeypatch, tmp_path
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_in_space_the_optimum_is_near():
     """Read by fresh attackers that train on new records."""
     d, D, n = 8, 3, 20_000
@@ -393,6 +402,7 @@ def test_in_space_the_optimum_is_near():
     assert across < 0.02 * D  # what is wasted
 
 
+@pytest.mark.slow
 def test_in_space_both_values_of_y_are_moved():
     """Gates that one of them closes at first stay closed for long, or for good: then only the other is hidden."""
     x, y, _ = in_space(16, 20_000, 0)
