@@ -43,7 +43,7 @@ ABOUT_CODE = {"16_rerun", "17_sweeps"}  # chapters on running notebooks
 SCROLLS = """() => [...document.querySelectorAll(
   "main article .math > mjx-container, main article .pst-scrollable-table-container"
 )].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 4)
-  .map((e) => `${e.scrollWidth - e.clientWidth} px too wide: ${(e.closest("[id]") ?? e).id || e.innerText.slice(0, 40)}`)
+  .map((e) => `${e.scrollWidth - e.clientWidth} px too wide, in ${e.closest("[id]").id}`)
 """
 
 

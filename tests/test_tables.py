@@ -42,7 +42,7 @@ def test_the_same_numbers_in_both_forms(shown):
 def test_numbers_in_words_stand_on_the_right_too(shown):
     columns = {
         "range": ["0.1 ± 0.02", "∞", ""],
-        "counts": ["1", "-2.50", "–"],
+        "counts": ["1", "-2.50", "\N{EN DASH}"],
         "rows": ["1", "printed", ""],
         "flags": [True, False, True],
     }

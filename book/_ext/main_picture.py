@@ -1,6 +1,7 @@
 """Show a chapter's main picture at its beginning, where the picture itself stands far below, after what computes it.
 
-The role {main-picture}`fig-name` reads like {numref}; after its paragraph the site shows a copy that links to the figure.
+The role {main-picture}`fig-name` reads like {numref}. After its paragraph the site shows a copy that links to the
+figure.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ from sphinx.errors import ExtensionError
 from sphinx.roles import XRefRole
 
 
-class place(nodes.Invisible, nodes.Inline, nodes.Element):  # noqa: N801  (nodes have such names)
+class place(nodes.Invisible, nodes.Inline, nodes.Element):
     """Where the picture is asked for."""
 
 
@@ -22,6 +23,7 @@ class MainPicture(XRefRole):
     def result_nodes(
         self, document: nodes.document, env: BuildEnvironment, node: nodes.Element, is_ref: bool
     ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the reference, and where the picture is asked for."""
         node["refdomain"], node["reftype"] = "std", "numref"
         return [node, place(target=node["reftarget"])], []
 
@@ -35,7 +37,8 @@ def show(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         if len(pictures) != 1:
             raise ExtensionError(f"{docname} asks for the main picture {name}, which is no figure with one picture")
         link = nodes.reference("", "", pictures[0].deepcopy(), internal=True, refid=name)
-        paragraph.parent.insert(paragraph.parent.index(paragraph) + 1, nodes.container("", link, classes=["main-picture"]))
+        shown = nodes.container("", link, classes=["main-picture"])
+        paragraph.parent.insert(paragraph.parent.index(paragraph) + 1, shown)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

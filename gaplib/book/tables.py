@@ -79,7 +79,7 @@ def _reads_as_number(value: object) -> bool:
     if not isinstance(value, str):
         return _is_number(value)
     number = value.partition(" ± ")[0]
-    if number in ("", "∞", "–"):
+    if number in ("", "∞", "\N{EN DASH}"):
         return True
     try:
         float(number)
