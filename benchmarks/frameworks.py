@@ -1,14 +1,26 @@
-"""The same game as a plain loop in JAX and in PyTorch: processor seconds, beside the accuracy reached.
+"""The same game by `gaplib` and as a plain loop in JAX and in PyTorch: processor seconds and the accuracy reached.
 
-Run `python benchmarks/frameworks.py jax` or `torch` where that package is installed; the project needs neither. One
-game is played at a time: a gate and a move against an adversary under log-loss, whose tilt rises. What `gaplib` needs
-for it is in `benchmarks/networks.py`. Processor seconds include the first iteration, where programs are compiled; its
-own are printed beside them.
+python benchmarks/frameworks.py gaplib=.venv/bin/python jax=PYTHON torch=PYTHON
+
+Each name comes with an interpreter where that package is installed; the project needs neither JAX nor PyTorch. They are
+measured in turn, three times, and book/data/frameworks.csv holds what was found. The loops play one game at a time: a
+gate and a move against an adversary under log-loss, whose tilt rises. `gaplib` plays one at a time, and ten in one
+batch. What the first iterations need is mostly compilation, and counted apart; imports and samples do not count.
+
+python benchmarks/frameworks.py jax REPETITION measures one of them once, in this process, and prints its rows.
 """
 
+import csv
+import io
+import os
+import platform
+import subprocess
 import sys
 import time
+from datetime import date
+from importlib.metadata import version
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from judges import on_the_line
@@ -17,8 +29,12 @@ from gaplib import transport
 from gaplib.book import paper
 from gaplib.mechanisms import NetworkMechanism
 
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "book" / "data" / "frameworks.csv"
+COLUMNS = ["framework", "games", "D", "seed", "compiled", "seconds", "excess", "version", "python", "processor", "date"]
 DATASET = paper.DATASETS[1]
-BUDGETS = (1, 3)
+BUDGETS, REPETITIONS, TOGETHER = (3,), 3, 10
+WARM = 3  # iterations by which all is compiled: JAX compiles twice, for numbers of Python's and then its own
 # Those of `gaplib.training`, written out: to import them would load TensorFlow, which is not what is timed.
 STEPS, ADVERSARY_STEPS, MINIBATCH, LEARNING_RATE = 4000, 3, 512, 0.01
 SPREAD, GATE_GAIN, PACE = 3.0, 6.0, 0.3
@@ -144,8 +160,8 @@ def by_jax(game):
     privatizer, adversary, multiplier = start(game.privatizer), start(game.adversary), jnp.zeros(())
     average = [0 * part for part in game.privatizer]
     for t in range(STEPS):
-        if t == 1:
-            yield  # it is compiled
+        if t == WARM:
+            yield
         privatizer, adversary, multiplier = iteration(
             privatizer, adversary, multiplier, *game.minibatch(), float(t), *schedule(t)
         )
@@ -168,7 +184,7 @@ def by_torch(game):
     of_privatizer, of_adversary = torch.optim.Adam(privatizer, **settings), torch.optim.Adam(adversary, **settings)
     multiplier, average = torch.zeros(()), [0 * part for part in game.privatizer]
     for t in range(STEPS):
-        if t == 1:
+        if t == WARM:
             yield
         step, adversary_step, order, coefficient = schedule(t)
         of_privatizer.param_groups[0]["lr"], of_adversary.param_groups[0]["lr"] = step, adversary_step
@@ -189,18 +205,83 @@ def by_torch(game):
     yield average
 
 
-def main(framework="jax"):
-    loop = {"jax": by_jax, "torch": by_torch}[framework]
+def by_loop(loop, seed):
+    """Yield for each budget what compilation and the loop needed, and how far the mechanism is from the optimum."""
     for D in BUDGETS:
-        game, best = Game(D, seed=0), transport.optimal_pdd(DATASET, D).value
+        game = Game(D, seed)
         start = time.process_time()
         played = loop(game)
         next(played)
-        first = time.process_time() - start
+        first = time.process_time()
         mechanism = game.mechanism(next(played))
-        seconds = time.process_time() - start
-        gap = np.mean(on_the_line(DATASET, mechanism)) - best
-        print(f"{framework}, dataset 1, D={D}: {best:.4f} {gap:+.4f}, {seconds:.1f} s a game, first step {first:.1f} s")
+        yield 1, D, first - start, time.process_time() - first, [excess(mechanism, D)]
+
+
+def by_gaplib(together, seed):
+    """Yield the same of games of `gaplib`, one at a time or all together; seconds are those of one game."""
+    from gaplib.training import Game as Played
+    from gaplib.training import NeuralPrivatizer, train
+
+    for D in BUDGETS:
+        games = [Played(DATASET, D, privatizer=NeuralPrivatizer())] * together
+        seeds = [seed * together + i for i in range(together)]
+        times = [time.process_time()]
+        for steps in (1, 1, STEPS):  # the first call compiles, and each plays a block of iterations at least
+            results = train(games, loss="0-1", seed=seeds, steps=steps, progress=False)
+            times.append(time.process_time())
+        cold, warm, played = np.diff(times) / together
+        yield together, D, max(0, cold - warm), played, [excess(result.mechanism, D) for result in results]
+
+
+def excess(mechanism, D):
+    """Return the accuracy beyond the true optimum."""
+    return np.mean(on_the_line(DATASET, mechanism)) - transport.optimal_pdd(DATASET, D).value
+
+
+def measured(framework, seed):
+    """Return the rows of one framework, each a list in the order of COLUMNS."""
+    package = {"gaplib": "tensorflow"}.get(framework, framework)
+    ways = {
+        "gaplib": [(by_gaplib, 1), (by_gaplib, TOGETHER)],
+        "jax": [(by_loop, by_jax)],
+        "torch": [(by_loop, by_torch)],
+    }
+    of_run = f"{package} {version(package)}", platform.python_version(), processor(), date.today().isoformat()
+    return [
+        [framework, games, D, seed, f"{compiled:.2f}", f"{played:.2f}", f"{np.mean(gaps):.4f}", *of_run]
+        for way, how in ways[framework]
+        for games, D, compiled, played, gaps in way(how, seed)
+    ]
+
+
+def processor():
+    """Return the name of this processor, as Linux tells it."""
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text().splitlines() if about.exists() else []
+    names = [line.split(":")[1] for line in lines if line.startswith("model name")]
+    return names[0].strip() if names else platform.processor()
+
+
+def measure_all(interpreters):
+    """Measure each framework by its interpreter, in turn, and write the table."""
+    rows = []
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    for seed in range(REPETITIONS):
+        for framework, python in interpreters.items():
+            command = [python, __file__, framework, str(seed)]
+            done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+            print(done.stdout, end="", flush=True)
+            rows += csv.reader(io.StringIO(done.stdout))
+    with TABLE.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+
+
+def main(*given):
+    if all("=" in each for each in given):
+        measure_all(dict(each.split("=", 1) for each in given))
+    else:
+        framework, seed = given
+        csv.writer(sys.stdout, lineterminator="\n").writerows(measured(framework, int(seed)))
 
 
 if __name__ == "__main__":
