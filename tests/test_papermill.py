@@ -137,7 +137,8 @@ BAD = [("03_binary_pdd", *case) for case in BAD_PARAMETERS] + [
     (
         "20_learned_without_a_family",
         ["-p", "study", "lines"],
-        "ValueError: study must be 'none' or 'line' or 'blind' or 'choice' or 'space' or 'versus', got 'lines'",
+        "ValueError: study must be 'none' or 'line' or 'blind' or 'choice' or 'stopping' or 'space' or 'versus', "
+        "got 'lines'",
     ),
     ("18_true_optimum", ["-p", "letters", "13"], "ValueError: letters must be an integer in [2, 12], got 13"),
     (
