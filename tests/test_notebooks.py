@@ -221,8 +221,6 @@ def test_open_code_is_short(notebook):
 
 def test_open_code_is_narrow(path, notebook):
     """Without a click, and in solutions, no line of code is wider than the page's column of text."""
-    if path.name.startswith("20_"):
-        pytest.skip("one line of chapter 20 is still a character too long")
     for cell in code(notebook):
         if not {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", [])):
             # At 1280 pixels 88 characters fit between both sidebars; other fonts are a little wider.
