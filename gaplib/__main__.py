@@ -163,7 +163,7 @@ def _loaded(module: str, extra: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        warn(f"error: {error}; `pip install gaplib[{extra}]` brings it")
+        warn(f"error: {error}; the extra {extra} of gaplib brings it")  # which is on no index, so no command
         raise SystemExit(2) from None
 
 

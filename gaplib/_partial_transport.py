@@ -143,7 +143,5 @@ def pot() -> ModuleType:
     try:
         import ot  # type: ignore[import-untyped]
     except ImportError:
-        raise ImportError(
-            "POT solves large transport problems: install it with `pip install gaplib[transport]`"
-        ) from None
+        raise ImportError("POT solves large transport problems: install gaplib with its extra transport") from None
     return ot

@@ -10,8 +10,8 @@ the most mass of the two values of Y that can be matched: each pair is released 
 not see Y (PDI), what is matched is the lean ``mu_1 - mu_0`` of one sign with that of the other, and to move a unit of
 lean at x costs 1 / eta(x) times d, with ``eta(x) = |P(Y=1|x) - P(Y=0|x)|``.
 
-Finite models with more than 2,500 pairs to match, the Gaussian mixture when Y is not seen, and samples need POT:
-``pip install gaplib[transport]``; without it they raise an ImportError that says so.
+Finite models with more than 2,500 pairs to match, the Gaussian mixture when Y is not seen, and samples need POT,
+which the extra ``transport`` of gaplib brings; without it they raise an ImportError that says so.
 """
 
 from __future__ import annotations

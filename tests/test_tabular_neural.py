@@ -229,5 +229,7 @@ def test_without_tensorflow_it_is_refused_in_words(on_the_line, tmp_path):
     line(400, 0).to_csv(tmp_path / "table.csv", index=False)
     result = run(sys.executable, "-c", WITHOUT, cwd=tmp_path, PYTHONPATH=str(ROOT))
     *_, last = result.stdout.strip().splitlines()
-    assert last.startswith("ImportError: the method 'neural' needs TensorFlow: install it with `pip install gaplib[")
+    assert last.startswith(
+        "ImportError: the method 'neural' needs TensorFlow: install gaplib with its extras training,tabular"
+    )
     assert "400" in result.stdout.splitlines()

@@ -1,6 +1,6 @@
 """A data holder's table: hide one column in the others, release records, and audit what was released.
 
-Needs what ``pip install gaplib[tabular]`` brings: pandas, scikit-learn, Arrow and POT.
+Needs what the extra ``tabular`` of gaplib brings: pandas, scikit-learn, Arrow and POT.
 """
 
 from gaplib.tabular.auditing import Audit, audit

@@ -299,7 +299,7 @@ def _released(
     try:
         from gaplib.jobs import cluster, work  # here, because Dask takes a second to import
     except ImportError:
-        raise ImportError("--scheduler needs Dask: install it with `pip install gaplib[book]`") from None
+        raise ImportError("--scheduler needs Dask: install gaplib with its extra book") from None
     waiting: dict[int, pd.DataFrame] = {}
     following = 0
     with cluster.connected(options.scheduler) as client:

@@ -93,7 +93,7 @@ def _learned(x: np.ndarray, labels: np.ndarray, kind: str, D: float, seed: int) 
         from gaplib import training  # here, because it loads TensorFlow, which only this method needs
     except ImportError:
         raise ImportError(
-            "the method 'neural' needs TensorFlow: install it with `pip install gaplib[training,tabular]`"
+            "the method 'neural' needs TensorFlow: install gaplib with its extras training,tabular"
         ) from None
     # A mechanism that does not see Y has to release records of one place at several. Three moves do that better than
     # three with a number of noise each: over them the loss is averaged exactly, and a release in parts draws no noise.

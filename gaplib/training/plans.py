@@ -50,7 +50,7 @@ def fit_plan(
     TypeError, ValueError
         If an argument is not as described.
     ImportError
-        Without POT, which ``pip install gaplib[transport]`` brings.
+        Without POT, which the extra ``transport`` of gaplib brings.
     """
     x, y = _checks.array("x", x), _checks.bits("y", y)
     if len(np.unique(y)) == 1:
