@@ -700,6 +700,37 @@ def test_a_run_neither_sees_nor_harms_another(tmp_path, capsys):
     assert not any(Path(result["place"]).exists() for result in done)
 
 
+# What the imports of Keras and SymPy do, without their seconds; a fork has it from the process before it.
+IMPORTS = ["import tempfile; tempfile.gettempdir()", "import os; os.environ['SET'] = 'by an import'", "import sympy"]
+ENDING = """\
+import atexit, os, tempfile
+from pathlib import Path
+
+from sympy.core.random import rng
+
+notebook.record(place=tempfile.gettempdir(), set=os.environ.get("SET"), drawn=rng.random())
+atexit.register(Path(f"ended {D}").touch)
+file = open(f"written {D}", "w")
+file.write("whole")
+"""
+
+
+def test_a_fork_begins_and_ends_as_a_process_of_its_own(tmp_path, monkeypatch):
+    path = write_notebook(tmp_path / "own.ipynb", "D: float = 1.0  # budget, in [0, 100]", START, ENDING)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(execution, "statements", lambda _: IMPORTS)
+    two = plan.make_plan(str(path), [], ["D=1,2"], None)
+    results = [execution.execute(two.source, two.folder, two.versions, run, preload=True)[0] for run in two.runs]
+    kernel._of_thread.preloaded.close()
+    first, second = [result["recorded"] for result in results]
+    assert first["place"] != second["place"]
+    assert first["set"] == second["set"] == "by an import"
+    assert first["drawn"] != second["drawn"]
+    for D in (1.0, 2.0):
+        assert (tmp_path / f"ended {D}").exists()
+        assert (tmp_path / f"written {D}").read_text() == "whole"
+
+
 def test_only_what_is_known_is_imported_before_a_run(tmp_path):
     def imported(*sources):
         return preloaded.statements(nbformat.read(write_notebook(tmp_path / "own.ipynb", *sources), as_version=4))
@@ -711,6 +742,13 @@ def test_only_what_is_known_is_imported_before_a_run(tmp_path):
     ]
     assert imported("import numpy", book) == []  # NumPy takes other threads there
     assert imported("import mine, numpy") == [] == imported("%time 1")
+    assert imported("%time 1\nimport numpy", book) == []
+    for setting in (
+        "import os\nos.environ['KERAS_BACKEND'] = 'jax'",
+        "%env KERAS_BACKEND jax",
+        "sys.path[:0] = ['mine']",
+    ):
+        assert imported(book, "import numpy", f"{setting}\nimport keras") == [book, "import numpy"]
 
 
 def order(code):

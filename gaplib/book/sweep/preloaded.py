@@ -12,19 +12,22 @@ other one an order; each is answered by a line. The process ends when the socket
 import ast
 import contextlib
 import gc
+import itertools
 import json
 import os
+import re
 import socket
 import sys
-import traceback
+import tempfile
 import warnings
 from pathlib import Path
-from typing import NoReturn
 
 import nbformat
 
 # What notebooks compute with. Their other imports, such as modules of one's own, may do anything, and do it in the run.
 _PACKAGES = {"cvxpy", "gaplib", "keras", "matplotlib", "numpy", "pandas", "pulp", "scipy", "sklearn", "sympy"}
+# What may set what an import reads, such as the backend of Keras; magics are calls with their name.
+_SETTING = re.compile(r"\benviron\b|\bputenv\b|'(set_)?env'|\bsys\.(path|modules)\b")
 # What every kernel imports when it starts.
 _KERNEL = (
     "ipykernel.kernelapp",
@@ -36,6 +39,8 @@ _KERNEL = (
     "numpy.random",
     "sqlite3",
 )
+# The modules with random numbers of their own whose seed a fork would share; that of `random` sees to it itself.
+_DRAWING = {"numpy.random", "sympy.core.random"}
 # The one thread that an import may start: the memory of PyArrow, which knows what a fork is.
 _HARMLESS = {"jemalloc_bg_thd"}
 
@@ -44,7 +49,7 @@ def statements(notebook: nbformat.NotebookNode) -> list[str]:
     """Return the import statements of a notebook that can be executed before it runs.
 
     There are none unless it begins with those of `gaplib.book.notebook`, which sets the threads of NumPy: in another
-    notebook NumPy takes those that it finds.
+    notebook NumPy takes those that it finds. Nor are those that follow a setting that an import may read.
 
     Parameters
     ----------
@@ -54,17 +59,23 @@ def statements(notebook: nbformat.NotebookNode) -> list[str]:
     -------
     list of str
     """
-    imports = [node for cell in notebook.cells if cell.cell_type == "code" for node in _imports(cell.source)]
+    code = [node for cell in notebook.cells if cell.cell_type == "code" for node in _parsed(cell.source)]
+    before = itertools.takewhile(lambda node: not _SETTING.search(ast.unparse(node)), code)
+    imports = [node for node in before if isinstance(node, (ast.Import, ast.ImportFrom))]
     if not imports or ast.unparse(imports[0]) != "from gaplib.book import notebook":
         return []
     return [ast.unparse(node) for node in imports if _packages(node) <= _PACKAGES]
 
 
-def _imports(source: str) -> list[ast.Import | ast.ImportFrom]:
-    try:
-        return [node for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    except (SyntaxError, ValueError):  # a cell with magics
-        return []
+def _parsed(source: str) -> list[ast.stmt]:
+    """Return the statements of a cell, its magics as the calls that IPython makes of them."""
+    with contextlib.suppress(SyntaxError, ValueError):
+        return ast.parse(source).body
+    from IPython.core.inputtransformer2 import TransformerManager  # here, because few cells need it
+
+    with contextlib.suppress(SyntaxError, ValueError):
+        return ast.parse(TransformerManager().transform_cell(source)).body
+    return []
 
 
 def _packages(node: ast.Import | ast.ImportFrom) -> set[str]:
@@ -72,15 +83,20 @@ def _packages(node: ast.Import | ast.ImportFrom) -> set[str]:
     return {name.split(".")[0] for name in names}
 
 
-def serve(orders: socket.socket) -> None:
-    """Import, say which threads there are now, and answer every order with the number of the process of a kernel."""
+def serve(orders: socket.socket) -> dict | None:
+    """Import, say which threads there are now, and answer every order with the number of the process of a kernel.
+
+    In that process it returns the order, and None when no more come.
+    """
     with contextlib.suppress(ConnectionError), orders.makefile("rw", encoding="utf-8") as stream:
 
         def answer(value: object) -> None:
             stream.write(json.dumps(value) + "\n")
             stream.flush()
 
+        before = dict(os.environ)
         load(json.loads(stream.readline() or "[]"))
+        set_by_imports = {name: value for name, value in os.environ.items() if before.get(name) != value}
         answer(sorted(threads() - _HARMLESS))
         gc.freeze()  # a kernel that collects garbage need not look at, and so copy, what is here
         for line in stream:
@@ -89,10 +105,11 @@ def serve(orders: socket.socket) -> None:
                 warnings.simplefilter("ignore", DeprecationWarning)  # Python counts the harmless thread, too
                 kernel = os.fork()
             if not kernel:
-                os.close(orders.fileno())
-                become_kernel(**json.loads(line))
+                order = json.loads(line)
+                return order | {"environment": order["environment"] | set_by_imports}
             answer(kernel)
     forget_ended()
+    return None
 
 
 def forget_ended() -> None:
@@ -120,28 +137,28 @@ def threads() -> set[str]:
     return {(task / "comm").read_text().strip() for task in tasks.iterdir() if task.name != str(os.getpid())}
 
 
-def become_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> NoReturn:
-    """Be the kernel that was ordered."""
+def become_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
+    """Be the kernel that was ordered, until it is told to end."""
     from ipykernel.kernelapp import IPKernelApp
 
-    code = 1
-    try:
-        os.setsid()  # what kills it reaches what it has started
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(environment)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed()  # as unforeseeable as in a process of its own
-        sys.argv = ["ipykernel_launcher", *arguments]
-        IPKernelApp.launch_instance(arguments, parent_handle=os.getppid())
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(code)
+    os.setsid()  # what kills it reaches what it has started
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    tempfile.tempdir = None  # an import may have looked for it, and found the one of the worker
+    for name in _DRAWING & sys.modules.keys():
+        sys.modules[name].seed()  # as unforeseeable as in a process of its own
+    sys.argv = ["ipykernel_launcher", *arguments]
+    IPKernelApp.launch_instance(arguments, parent_handle=os.getppid())
+    control = IPKernelApp.instance().control_thread
+    control.stop()  # ipykernel stops it only after the thread that it may still wait for, and the end takes seconds
+    control.join()
 
 
 if __name__ == "__main__":
     if Path(sys.path[0] or ".").resolve() == Path.cwd():  # as ipykernel_launcher does; IPython adds it again
         del sys.path[0]
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    with socket.socket(fileno=int(sys.argv[1])) as socket_of_orders:
+        ordered = serve(socket_of_orders)
+    if ordered is not None:
+        become_kernel(**ordered)  # here at the end, where Python goes on to what it does when a program ends
