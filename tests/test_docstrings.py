@@ -266,6 +266,7 @@ UNCHECKED = {
     "book.chapters.recorded",
     "book.notebook.record",
     "book.notebook.set_environment",
+    "book.notebook.show_as_usual",
     "book.notebook.start",
     "book.paper.headline",
     "book.paper.judge",  # see test_paper.py

@@ -768,6 +768,21 @@ def test_a_process_with_threads_is_not_forked():
     alone.close()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "print('read me')",
+        "import os; os.write(2, b'read me')",
+        "import warnings; warnings.warn('x', DeprecationWarning)",
+    ],
+)
+def test_what_an_import_says_belongs_into_the_notebook(statement, capfd):
+    loud = kernel.Preloaded([statement])
+    assert loud.fork(order(4)) is None
+    loud.close()
+    assert capfd.readouterr() == ("", "")
+
+
 def test_code_that_has_changed_is_imported_anew():
     first, same, other = kernel.preloaded([], 1), kernel.preloaded([], 1), kernel.preloaded([], 2)
     assert first is same and first.process.poll() is not None and other.process.poll() is None

@@ -42,7 +42,7 @@ def start(names: dict[str, Any]) -> None:
     """
     set_environment()
     if "In" in names:  # a kernel, and not a program made of the notebook
-        _show_as_usual()
+        show_as_usual()
     parameters.check_history(names.get("In", []), names)
 
 
@@ -53,7 +53,7 @@ def set_environment() -> None:
     os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 
 
-def _show_as_usual() -> None:
+def show_as_usual() -> None:
     """Have figures shown below their cells and warnings as Python does, whatever the caller's environment asks for."""
     os.environ["MPLBACKEND"] = MPLBACKEND
     if "matplotlib" in sys.modules:

@@ -134,7 +134,7 @@ class Preloaded:
         self._orders = ours
         self._stream = ours.makefile("rw", encoding="utf-8")
         try:
-            self._can_fork = self._ask(imports) == []  # no thread that a fork would miss
+            self._can_fork = self._ask(imports) == []  # nothing that a fork would miss
         except (OSError, ValueError):
             self._can_fork = False
 

@@ -12,6 +12,7 @@ other one an order; each is answered by a line. The process ends when the socket
 import ast
 import contextlib
 import gc
+import importlib
 import itertools
 import json
 import os
@@ -20,7 +21,9 @@ import socket
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import nbformat
 
@@ -84,7 +87,7 @@ def _packages(node: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 def serve(orders: socket.socket) -> dict | None:
-    """Import, say which threads there are now, and answer every order with the number of the process of a kernel.
+    """Import, say what speaks against a fork, and answer every order with the number of the process of a kernel.
 
     In that process it returns the order, and None when no more come.
     """
@@ -95,9 +98,10 @@ def serve(orders: socket.socket) -> dict | None:
             stream.flush()
 
         before = dict(os.environ)
-        load(json.loads(stream.readline() or "[]"))
+        said = load(json.loads(stream.readline() or "[]"))
         set_by_imports = {name: value for name, value in os.environ.items() if before.get(name) != value}
-        answer(sorted(threads() - _HARMLESS))
+        # A run that is forked would miss these threads, and its notebook that message.
+        answer([*sorted(threads() - _HARMLESS), *([said.decode(errors="replace")] if said else [])])
         gc.freeze()  # a kernel that collects garbage need not look at, and so copy, what is here
         for line in stream:
             forget_ended()  # not the one that this line orders: its number must not be given away yet
@@ -119,16 +123,38 @@ def forget_ended() -> None:
             pass
 
 
-def load(imports: list[str]) -> None:
-    """Import what a kernel needs, and what the notebook imports, as the notebook would."""
+def load(imports: list[str]) -> bytes:
+    """Import what a kernel needs, and what the notebook imports, as the notebook would; return what that wrote."""
     from gaplib.book import notebook  # first, since it sets the threads of NumPy
 
     notebook.set_environment()
+    notebook.show_as_usual()
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger has something to say that the kernel suppresses
-    os.environ["MPLBACKEND"] = notebook.MPLBACKEND
-    for statement in [*(f"import {name}" for name in _KERNEL), *imports]:
-        with contextlib.suppress(Exception):  # the run itself says what is wrong with it
-            exec(statement, {})
+    for name in _KERNEL:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    with written() as file:
+        for statement in imports:
+            with contextlib.suppress(Exception):  # the run itself says what is wrong with it
+                exec(statement, {"__name__": "__main__"})  # whose warnings are shown
+        sys.stdout.flush()
+        file.seek(0)
+        return file.read()
+
+
+@contextlib.contextmanager
+def written() -> Iterator[IO[bytes]]:
+    """Have what this process writes go to a file."""
+    usual = [(number, os.dup(number)) for number in (1, 2)]
+    with tempfile.TemporaryFile() as file:
+        try:
+            for number, _ in usual:
+                os.dup2(file.fileno(), number)
+            yield file
+        finally:
+            for number, copy in usual:
+                os.dup2(copy, number)
+                os.close(copy)
 
 
 def threads() -> set[str]:
