@@ -758,7 +758,7 @@ ANYWHERE = {
 ONCE = {
     "changes its argument": (changes_its_argument, "changes", "changes its argument"),
     "replaces functions when called": (with_victim(REPLACES_WHEN_CALLED), "victim", "replaces a function of NumPy"),
-    "gives what is equal to all": (with_victim(EQUAL_TO_ALL), "victim", "returns what is no number"),
+    "gives what is equal to all": (with_victim(EQUAL_TO_ALL), "victim", "returns something other than a number"),
     "has a syntax error": (with_victim("    return ("), "victim", "syntax error"),
     "does not end": (with_victim(LOOP), "victim", "does not end, asks for input"),
     "ends Python when called": (
@@ -773,12 +773,12 @@ ONCE = {
     "exits, asks, prints 50 MB": (
         both(early("import sys\nsys.exit()"), early(PRINTS), after_victim("exit()\nquit()"), before_victim(ASKS)),
         "nothing",
-        "such things outside",
+        "one of these outside",
     ),
     "loops and ends Python": (
         both(early("import os\nos._exit(1)"), after_victim("import time\nwhile True:\n    time.sleep(1)")),
         "nothing",
-        "such things outside",
+        "one of these outside",
     ),
     "prints 50 MB when called, and warns": (after_victim(PRINTS_WHEN_CALLED), "nothing", "prints"),
     "lost its marks": (both(unmarked, other_kernel), "nothing", "lost metadata"),

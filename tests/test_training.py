@@ -140,8 +140,8 @@ def test_the_two_players_pull_apart(learned):
 
 def test_history_has_an_entry_for_ten_iterations(learned):
     history = learned[0].history
-    assert history.iteration.tolist() == list(range(10, 3001, 10))
-    assert history.loss.shape == history.distortion.shape == history.multiplier.shape == (300,)
+    assert history.iteration.tolist() == list(range(10, 1501, 10))
+    assert history.loss.shape == history.distortion.shape == history.multiplier.shape == (150,)
     # The start spends 45 % of the budget, and ten steps of .01 cannot change that much.
     assert history.distortion[0] == pytest.approx(0.45 * 3, rel=0.2)
 
@@ -163,10 +163,14 @@ def test_penalty_method_converges_too():
     assert result.distortion == pytest.approx(3, rel=0.005)
 
 
-def test_as_printed_stops_short():
-    printed, default = (train([Game(DATASETS[2], 4)], seed=0, as_printed=flag)[0] for flag in (True, False))
-    assert printed.distortion < 0.985 * 4
-    assert default.distortion == pytest.approx(4, rel=0.005)
+def test_as_printed_misses_the_budget():
+    games, seeds = [Game(DATASETS[2], 4)] * 6, range(6)
+    printed, default = (
+        np.array([result.distortion / 4 - 1 for result in train(games, seed=seeds, as_printed=flag)])
+        for flag in (True, False)
+    )
+    assert abs(printed).max() > 0.015
+    assert abs(default).max() < 0.005
 
 
 def test_gaussian_pdi_is_shift_and_noise():

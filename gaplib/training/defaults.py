@@ -11,6 +11,7 @@ from gaplib.training.protocols import Adversary, Constraint, Privatizer
 LEARNING_RATE = 0.01  # Adam's, for both players
 MINIBATCH = 200  # records
 TEST_RECORDS = 2000
+HIGH_ORDER = 8.0  # of alpha-loss; above it few records of a minibatch pull
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Setting:
         To train on, where they are drawn from a model.
     minibatch : int
         Records of one.
+    high_order_steps : int, optional
+        Iterations above `HIGH_ORDER`, if they are others.
     """
 
     privatizer: Privatizer
@@ -36,9 +39,16 @@ class Setting:
     steps: int
     records: int
     minibatch: int = MINIBATCH
+    high_order_steps: int | None = None
+
+    def steps_under(self, alpha: float) -> int:
+        """Return the iterations under a loss of this order, which is infinite for 0-1 loss."""
+        return self.high_order_steps if self.high_order_steps and alpha > HIGH_ORDER else self.steps
 
 
 BITS = Setting(BinaryPrivatizer(), BinaryAdversary(), Penalty(), steps=4000, records=10_000)
-NUMBERS = Setting(AffinePrivatizer(), NetworkAdversary(), AugmentedLagrangian(), steps=1500, records=20_000)
+NUMBERS = Setting(
+    AffinePrivatizer(), NetworkAdversary(), AugmentedLagrangian(), steps=1500, records=20_000, high_order_steps=3000
+)
 # More records: the adversary must see where two releases differ by little, and the budget is held on minibatches.
 NETWORKS = Setting(NeuralPrivatizer(), NeuralAdversary(), AugmentedLagrangian(), 4000, records=20_000, minibatch=512)
