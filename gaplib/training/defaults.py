@@ -42,7 +42,17 @@ class Setting:
     high_order_steps: int | None = None
 
     def steps_under(self, alpha: float) -> int:
-        """Return the iterations under a loss of this order, which is infinite for 0-1 loss."""
+        """Return the iterations under a loss of this order.
+
+        Parameters
+        ----------
+        alpha : float
+            The order of alpha-loss: 1 for log-loss, infinite for 0-1 loss.
+
+        Returns
+        -------
+        int
+        """
         return self.high_order_steps if self.high_order_steps and alpha > HIGH_ORDER else self.steps
 
 
