@@ -366,7 +366,7 @@ class ErasingPrivatizer(PrivatizerOfNumbers):
         costs = [((sample.y == j) * (sample.x - units.center) ** 2).mean() for j in (0, 1)]
         return np.array(tie), np.array(costs) / units.unit**2
 
-    def start(self, budget):
+    def start(self, budget, random):
         return np.full(2, -2.0)
 
     def release(self, parameters, constants, batch):
@@ -517,7 +517,7 @@ class Mute(ErasingPrivatizer):
 class Leaky(ErasingPrivatizer):
     """At its start the two probabilities sum to one."""
 
-    def start(self, budget):
+    def start(self, budget, random):
         return np.zeros(2)
 
     def release(self, parameters, constants, batch):

@@ -117,7 +117,7 @@ class Spendthrift(PrivatizerOfNumbers):
     def constants(self, sample, units, kind):
         return (np.zeros(1),)
 
-    def start(self, budget):
+    def start(self, budget, random):
         return np.array([3 * np.sqrt(budget)])
 
     def release(self, parameters, constants, batch):

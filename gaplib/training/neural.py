@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaplib import _checks, _random
+from gaplib import _checks
 from gaplib.mechanisms import NetworkMechanism
 from gaplib.training import networks
 from gaplib.training._tensorflow import tf
@@ -24,13 +24,17 @@ PACE = 0.3
 # what it does across the direction that tells Y apart is random at first, is hardly unlearned, and gives records away.
 PRIVATIZER_GAIN, ADVERSARY_GAIN = 1.5, 3.0
 PRIVATIZER_GAIN_IN_SPACE, ADVERSARY_GAIN_IN_SPACE = 0.3, 1.0
-# What the last layer says at first, as a share of what the others would let it. In space it says next to nothing. A
-# move in a random direction tells Y apart where it hid nothing, so gates would close, and those of one value of Y for
-# good: the other value then bears all of the moving, far from the optimum. Not quite nothing, or moves remain alike.
-FIRST_WORD, FIRST_WORD_IN_SPACE = 0.3, 0.03
+# What the last layer says at first, as a share of what the others would let it: next to nothing. A random move tells Y
+# apart where it hid nothing, so gates would close, and those of one value of Y for good: the other value then bears all
+# of the moving, far from the optimum. Not quite nothing, or moves remain alike.
+FIRST_WORD = 0.03
 # What the network says about moving or staying counts so many times as log odds: gates then close within a short way,
 # and where the optimum does not move a record, nothing is spent.
 GATE_GAIN = 6.0
+# Log odds of a gate beyond this bound are pulled back, by this factor times the mean square of what is beyond. A low
+# order opens nearly all gates, as far as it can, and a higher one has to close those of records without a partner: out
+# where the odds are millions to one there is no slope to do it by.
+WITHIN_REACH, PULL = 6.0, 0.01
 # In space both players would learn a small sample by heart. So each minibatch has its records moved at random, in each
 # coordinate by a share of its standard deviation: so many times the root of dimensions by records, but no more than the
 # second number. With many records less does, and what is blurred is not quite what is there.
@@ -149,12 +153,15 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         """Return 1 if the network sees Y, and else 0."""
         return (np.array([float(kind == "pdd")]),)
 
-    def start(self, budget: float) -> np.ndarray:
-        """Draw weights, the same in all games, that move every second record a little."""
-        random = _random.generator(0, "NeuralPrivatizer.start")
+    def start(self, budget: float, random: np.random.Generator) -> np.ndarray:
+        """Draw weights that move every second record a little."""
         gain = PRIVATIZER_GAIN_IN_SPACE if self.dimension else PRIVATIZER_GAIN
         layers = networks.start(self._layers, random, gain)
-        layers[-1][0][:] *= FIRST_WORD_IN_SPACE if self.dimension else FIRST_WORD
+        if not self.dimension:  # on the line bends can lie evenly
+            weight, bias = layers[0]
+            weight[0] = gain * np.where(np.arange(self.width) % 2, 1, -1)
+            bias[:] = gain * random.permutation((np.arange(self.width) + 0.5) / self.width * 3 - 1.5)
+        layers[-1][0][:] *= FIRST_WORD
         return networks.flat(layers) / PACE
 
     def release(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...], batch: Batch) -> Release:
@@ -165,7 +172,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         inputs = tf.concat([x / SPREAD, y[..., tf.newaxis], batch.noise], axis=2)
         outputs = networks.apply(PACE * parameters, self._layers, inputs)
         _, _, moves = self._shape
-        log_odds, move = GATE_GAIN * outputs[..., :moves], SPREAD * outputs[..., moves:]
+        log_odds, move = _within_reach(GATE_GAIN * outputs[..., :moves]), SPREAD * outputs[..., moves:]
         probability = tf.nn.softmax(tf.concat([tf.zeros_like(log_odds[..., :1]), log_odds], axis=2))
         if self.dimension:
             x = x[:, :, tf.newaxis]
@@ -278,6 +285,14 @@ class NeuralAdversary(Adversary):
         """Send each release through the network."""
         inputs = x_hat if self.dimension else x_hat[..., tf.newaxis]
         return networks.apply(parameters, self._layers, inputs, tf.nn.relu)[..., 0]
+
+
+@tf.custom_gradient
+def _within_reach(log_odds: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+    """Return the log odds as they are; what descends them also descends the pull on those beyond the bound."""
+    beyond = log_odds - tf.clip_by_value(log_odds, -WITHIN_REACH, WITHIN_REACH)
+    of_game = float(np.prod(log_odds.shape[1:]))
+    return tf.identity(log_odds), lambda slope: slope + 2 * PULL / of_game * beyond
 
 
 def _check_network(player: NeuralPrivatizer | NeuralAdversary) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations  # the reference then shows ArrayLike by its 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gaplib import _checks, transport
+from gaplib import _checks, _random, transport
 from gaplib.mechanisms import NetworkMechanism, SamplePlan
 from gaplib.training._tensorflow import claim, single, tf
 from gaplib.training.engine import Player, adam
@@ -98,7 +98,7 @@ def _descend(
     seed: int,
 ) -> np.ndarray:
     """Return the parameters of the fitted network; the weight of a record is the probability that it moves."""
-    first = single(privatizer.start(budget)[np.newaxis])
+    first = single(privatizer.start(budget, _random.generator(seed, "training.privatizer"))[np.newaxis])
     of_games = tuple(single(part[np.newaxis]) for part in constants)
 
     @tf.function(jit_compile=True, autograph=False)

@@ -119,7 +119,7 @@ def rehearse(program: Program, game: Game, seed: int) -> None:
     claim()
     privatizer = program.rules.privatizer
     (entry,) = entries_of([(game, seed)], privatizer)
-    start = np.asarray(privatizer.start(entry.budget), float)
+    start = np.asarray(privatizer.start(entry.budget, _first(entry, "privatizer")), float)
     mechanism = privatizer.mechanism(start, entry.constants, entry.units)
     if not callable(getattr(mechanism, "privatize", None)):
         raise TypeError(
@@ -146,12 +146,12 @@ def rehearse(program: Program, game: Game, seed: int) -> None:
 def _start(entries: Sequence[Entry], rules: Rules) -> tuple[State, Fixed]:
     """Return the state before the first iteration, and what stays as it is."""
     theta_p = [
-        rules.privatizer.start(entry.budget)
+        rules.privatizer.start(entry.budget, _first(entry, "privatizer"))
         if entry.game.start is None
         else rules.privatizer.parameters_of(entry.game.start, entry.units)  # type: ignore[attr-defined]  # Game saw to it
         for entry in entries
     ]
-    theta_a = [rules.adversary.start(_random.generator(entry.seed, "training.adversary")) for entry in entries]
+    theta_a = [rules.adversary.start(_first(entry, "adversary")) for entry in entries]
     fixed = Fixed(
         constants=stacked(entry.constants for entry in entries),
         budget=single([entry.budget for entry in entries]),
@@ -159,6 +159,11 @@ def _start(entries: Sequence[Entry], rules: Rules) -> tuple[State, Fixed]:
         release_unit=single([[entry.release_unit] for entry in entries]),
     )
     return start(single(theta_p), single(theta_a)), fixed
+
+
+def _first(entry: Entry, player: str) -> np.random.Generator:
+    """Return what a player's first parameters are drawn from."""
+    return _random.generator(entry.seed, f"training.{player}")
 
 
 def _blocks(entries: Sequence[Entry], program: Program) -> Iterator[Batch]:

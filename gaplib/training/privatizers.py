@@ -36,7 +36,7 @@ class BinaryPrivatizer(PrivatizerOfBits):
         """Return the tie, and how often each of the four cells occurs in the sample."""
         return self.tie(kind), np.bincount((2 * sample.x + sample.y).astype(int), minlength=4) / sample.x.size
 
-    def start(self, budget: float) -> np.ndarray:
+    def start(self, budget: float, random: np.random.Generator) -> np.ndarray:
         """Keep nine bits in ten: the adversary has something to learn, and the privatizer to decide."""
         return np.full(4, np.log(9.0))
 
@@ -83,7 +83,7 @@ class AffinePrivatizer(PrivatizerOfNumbers):
         """Return the tie and the label frequencies; the distortion depends on nothing else of the sample."""
         return self.tie(kind), np.array([1 - sample.y.mean(), sample.y.mean()])
 
-    def start(self, budget: float) -> np.ndarray:
+    def start(self, budget: float, random: np.random.Generator) -> np.ndarray:
         """Spend half the budget, four fifths of it on noise.
 
         Where training ends does not depend on it. A gamma of zero has a slope of zero, so exact descent would keep it;

@@ -214,13 +214,15 @@ class Privatizer(Protocol):
         """
 
     @abstractmethod
-    def start(self, budget: float) -> np.ndarray:
+    def start(self, budget: float, random: np.random.Generator) -> np.ndarray:
         """Return the first parameters of one game.
 
         Parameters
         ----------
         budget : float
             D in units of the game.
+        random : numpy.random.Generator
+            Of this game.
 
         Returns
         -------

@@ -62,7 +62,8 @@ def train(
         seed share all of these as far as their settings allow; who trains beside a game makes no difference to it
         beyond rounding.
     k : int from 1 to 100
-        Steps of the adversary for each step of the privatizer, on the same minibatch.
+        Steps of the adversary for each step of the privatizer, on the same minibatch. A network that does not see Y may
+        need more, up to ten: the releases that it tries to make equal lie close together (chapter 20 of the book).
     steps : int from 1 to 1e7, optional
         Iterations T of Algorithm 1, each on one minibatch; 4,000 for binary games and networks and 1,500 for Gaussian
         games if not given, 3,000 under 0-1 loss or an alpha above 8.
