@@ -260,7 +260,7 @@ def what_the_text_says_of_the_network(held):
     assert changed[4000] < 0.01 < 0.2 < changed[100]
     left, right = outside & (middles < 0), outside & (middles > 0)
     early = [np.abs(released[1000] - before)[:, side].sum() / before[:, side].sum() for side in (left, right)]
-    assert early[0] < 0.01 < 0.05 < early[1]
+    assert early[0] < 0.01 < early[1] < 0.05
     belief = np.array(moments[4000]["belief"])
     assert (np.abs(belief[center] - 500) < 50).all()
     assert moments[4000]["accuracy"] == pytest.approx(1 - held["optimum"]["loss"], abs=0.02)  # of 2,000 records
