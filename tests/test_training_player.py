@@ -258,6 +258,8 @@ def what_the_text_says_of_the_network(held):
     assert apart(4000) < 0.05 < 0.1 < apart(100)
     changed = {i: np.abs(found - before)[:, outside].sum() / before[:, outside].sum() for i, found in released.items()}
     assert changed[4000] < 0.01 < 0.2 < changed[100]
+    at = held["history"]["iteration"].index(100)
+    assert held["history"]["distortion"][at] > held["budget"]
     left, right = outside & (middles < 0), outside & (middles > 0)
     early = [np.abs(released[1000] - before)[:, side].sum() / before[:, side].sum() for side in (left, right)]
     assert early[0] < 0.01 < early[1] < 0.05

@@ -154,7 +154,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         return (np.array([float(kind == "pdd")]),)
 
     def start(self, budget: float, random: np.random.Generator) -> np.ndarray:
-        """Draw weights that move every second record a little."""
+        """Draw weights that move every second record, by next to nothing."""
         gain = PRIVATIZER_GAIN_IN_SPACE if self.dimension else PRIVATIZER_GAIN
         layers = networks.start(self._layers, random, gain)
         if not self.dimension:  # on the line bends can lie evenly
