@@ -86,31 +86,30 @@ class TwoNormals:
 
     def conditional_entropy(self, points: int = 16) -> np.ndarray:
         """Return H(Y | Xhat) in nats, with `points` Gauss-Legendre points in each panel."""
-        (_, mass0, log_odds0), (_, mass1, log_odds1) = self.quadrature(points=points)
-        loss0, loss1 = mass0 * np.logaddexp(0, log_odds0), mass1 * np.logaddexp(0, log_odds1)
-        return loss0.sum(axis=-1) + loss1.sum(axis=-1)
+        _, mass, log_odds = self.quadrature(points=points)
+        return (mass * _log_loss(log_odds)).sum(axis=-1).sum(axis=0)
 
     def conditional_entropy_slopes(self) -> np.ndarray:
         """Return the derivatives of `conditional_entropy` with respect to `gap`, `var0` and `var1`.
 
         By the envelope theorem the adversary's belief may be held fixed, and only the distributions move under it.
         """
-        (u0, mass0, log_odds0), (u1, mass1, log_odds1) = self.quadrature()
-        loss0, loss1 = mass0 * np.logaddexp(0, log_odds0), mass1 * np.logaddexp(0, log_odds1)
-        in_gap = (loss1 * u1).sum() / np.sqrt(self.var1)
-        in_var0, in_var1 = (loss0 * (u0**2 - 1)).sum() / (2 * self.var0), (loss1 * (u1**2 - 1)).sum() / (2 * self.var1)
-        return np.array([in_gap, in_var0, in_var1])
+        u, mass, log_odds = self.quadrature()
+        loss = mass * _log_loss(log_odds)
+        in_gap = (loss[1] * u[1]).sum() / np.sqrt(self.var1)
+        in_variances = (loss * (u**2 - 1)).sum(axis=-1) / (2 * np.array([self.var0, self.var1]))
+        return np.array([in_gap, *in_variances])
 
     def table(self, order: float = 1.0) -> np.ndarray:
         """Return masses of (Xhat, Y), a row for each point of `quadrature`, shape (K, 2); numbers only."""
-        (_, mass0, log_odds0), (_, mass1, log_odds1) = self.quadrature(order)
+        _, (mass0, mass1), (log_odds0, log_odds1) = self.quadrature(order)
         expit = scipy.special.expit
         rows0 = np.stack([mass0 * expit(-log_odds0), mass0 * expit(log_odds0)], axis=-1)
         rows1 = np.stack([mass1 * expit(log_odds1), mass1 * expit(-log_odds1)], axis=-1)
         return np.concatenate([rows0, rows1])
 
-    def quadrature(self, order: float = 1.0, points: int = 16) -> tuple[_Rule, _Rule]:
-        """Return quadrature rules for expectations of functions of the posterior, for Y=0 and for Y=1.
+    def quadrature(self, order: float = 1.0, points: int = 16) -> _Rule:
+        """Return quadrature rules for expectations of functions of the posterior, in one pass for Y=0 and for Y=1.
 
         Parameters
         ----------
@@ -119,8 +118,10 @@ class TwoNormals:
         points : int
             Gauss-Legendre points in each panel.
         """
-        normal0, normal1 = _Normal(1 - self.prior, self.var0), _Normal(self.prior, self.var1)
-        return _rule(normal0, normal1, self.gap, order, points), _rule(normal1, normal0, -self.gap, order, points)
+        prior, gap, var0, var1 = np.broadcast_arrays(self.prior, self.gap, self.var0, self.var1)
+        priors, variances = np.stack([1 - prior, prior]), np.stack([var0, var1])
+        own, other = _Normal(priors, variances), _Normal(priors[::-1], variances[::-1])
+        return _rule(own, other, np.stack([gap, -gap]), order, points)
 
     def _by_variance(self) -> tuple[_Normal, _Normal, Numbers]:
         """Return the one with the smaller variance, of equals that of Y=1, the other, and how far apart they are."""
@@ -139,7 +140,7 @@ class _Normal(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """A quadrature rule for one Y, arrays of the shape of the fields with the axis of the points added.
+    """A quadrature rule for each Y, arrays of the shape of the fields between an axis of Y and one of the points.
 
     Points in standard deviations from the mean of Xhat given this Y, their masses, which sum to the probability of this
     Y, and the logarithm of the odds of the *other* Y at them.
@@ -148,6 +149,11 @@ class _Rule(NamedTuple):
     u: np.ndarray
     mass: np.ndarray
     log_odds: np.ndarray
+
+
+def _log_loss(log_odds: np.ndarray) -> np.ndarray:
+    """Return ln(1 + exp(log_odds)), in less than half the time of NumPy's logaddexp."""
+    return np.maximum(log_odds, 0) + np.log1p(np.exp(-abs(log_odds)))
 
 
 def _log_odds(own: _Normal, other: _Normal, gap: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
