@@ -10,6 +10,7 @@ formula would make it several times as large. For a screen reader the site is th
 """
 
 import argparse
+import gc
 import io
 import logging
 import os
@@ -401,6 +402,7 @@ def main() -> None:
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="folder of the built site")
     parser.add_argument("--out", type=Path, default=ROOT / "_build" / "gap.pdf", help="the PDF to write")
     args = parser.parse_args()
+    gc.disable()  # the pages are kept to the end: to look for garbage in them would take as long as to read them
     executable = find_browser()
     if executable is None:
         sys.exit(f"No browser to print with: install one of {', '.join(BROWSERS)}.")
