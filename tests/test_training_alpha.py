@@ -37,16 +37,30 @@ def merging(model):
     return 4 * model.mu**2 * p * (1 - p) + p * max(gap, 0) + (1 - p) * max(-gap, 0)
 
 
+def roughly_least_losses(model, mechanisms, order):
+    """`least_loss` of many mechanisms at once, by sums over points on the line: good enough to say where to search."""
+    means, variances = np.moveaxis([mechanism.released(model) for mechanism in mechanisms], 1, 0)[..., np.newaxis]
+    ends = [edge(means + sign * 6 * np.sqrt(variances), axis=1) for edge, sign in ((np.min, -1), (np.max, 1))]
+    x = np.linspace(*ends, 401, axis=-1)
+    masses = model.p_y[:, np.newaxis] * np.exp(-((x - means) ** 2) / (2 * variances)) / np.sqrt(variances)
+    largest = masses.max(axis=1, keepdims=True)  # so that no power is 0
+    norms = largest[:, 0] * ((masses / largest) ** order).sum(axis=1) ** (1 / order)
+    return (1 - norms.sum(axis=1) / masses.sum(axis=(1, 2))) / (1 - 1 / order)
+
+
 def largest_least_loss(model, D, order):
     """The optimum by search over both noises, without the three curves on which `gaplib.gaussian` searches."""
 
-    def hidden(roots):
+    def spent(roots):
         shares = np.square(roots)
-        return least_loss(model, spend(model, D, shares / max(shares.sum(), 1)), order)
+        return spend(model, D, shares / max(shares.sum(), 1))
+
+    def hidden(roots):
+        return least_loss(model, spent(roots), order)
 
     side = np.linspace(0, 1, 13)
     tried = [(a, b) for a in side for b in side if a**2 + b**2 <= 1]
-    values = np.array([hidden(roots) for roots in tried])
+    values = roughly_least_losses(model, [spent(roots) for roots in tried], order)
     ends = []
     for i in np.argsort(-values):
         if all(math.dist(tried[i], tried[j]) > 0.25 for j in ends):  # another valley
@@ -85,17 +99,11 @@ def shortfalls(games, order, seeds=3):
     return best[:, np.newaxis] - np.reshape(learned, (-1, seeds))
 
 
-@pytest.mark.parametrize("order", [8, 64])
-def test_the_alpha_loss_optimum_is_reached(order):
-    missed = shortfalls([BLINDING, *random_games(5, seed=1)], order)
-    # The study's bars. As printed the first game misses the first of them by far: see below.
-    assert abs(missed.mean(axis=1)).max() < 0.003 and abs(missed).max() < 0.01
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 8, 64, 1000])
-def test_the_alpha_loss_optimum_is_reached_in_sixty_games(order):
-    missed = shortfalls(random_games(60, seed=2024), order)
+def test_the_alpha_loss_optimum_is_reached(order):
+    # Together, since one compiled program trains them all.
+    missed = shortfalls([BLINDING, *random_games(5, seed=1), *random_games(60, seed=2024)], order)
+    # The study's bars. As printed the first game misses the first of them by far: see below.
     assert abs(missed.mean(axis=1)).max() < 0.003 and abs(missed).max() < 0.01
 
 
