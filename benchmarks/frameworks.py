@@ -34,11 +34,12 @@ TABLE = ROOT / "book" / "data" / "frameworks.csv"
 COLUMNS = ["framework", "games", "D", "seed", "compiled", "seconds", "excess", "version", "python", "processor", "date"]
 DATASET = paper.DATASETS[1]
 BUDGETS, REPETITIONS, TOGETHER = (3,), 3, 10
-STEPS = 1000  # as on the page of chapter 20; the seconds grow with them
+STEPS = 1500  # as on the page of chapter 20; the seconds grow with them
 WARM = 3  # iterations by which all is compiled: JAX compiles twice, for numbers of Python's and then its own
 # Those of `gaplib.training`, written out: to import them would load TensorFlow, which is not what is timed.
 ADVERSARY_STEPS, MINIBATCH, LEARNING_RATE = 3, 512, 0.01
 SPREAD, GATE_GAIN, PACE = 3.0, 6.0, 0.3
+WITHIN_REACH, PULL, FIRST_WORD = 6.0, 0.01, 0.03
 PRIVATIZER, ADVERSARY = [2, 32, 32, 2], [1, 48, 48, 1]
 
 
@@ -62,8 +63,10 @@ class Game:
         self.x_game = ((self.x - self.center) / self.unit).astype(np.float32)
         self.random = np.random.default_rng(seed)
         self.release_unit = np.sqrt(9 + self.budget)
-        privatizer = first_weights(PRIVATIZER, 1.5, self.random)
-        privatizer[-2] *= 0.3
+        privatizer, width = first_weights(PRIVATIZER, 1.5, self.random), PRIVATIZER[1]
+        privatizer[0][0] = 1.5 * np.where(np.arange(width) % 2, 1, -1)
+        privatizer[1][:] = 1.5 * self.random.permutation((np.arange(width) + 0.5) / width * 3 - 1.5)
+        privatizer[-2] *= FIRST_WORD
         self.privatizer = [part / PACE for part in privatizer]
         self.adversary = first_weights(ADVERSARY, 3.0, self.random)
 
@@ -101,18 +104,20 @@ def losses(xp, silu, relu, softplus, sigmoid, game):
     def release(privatizer, x, y):
         inputs = xp.stack([x / SPREAD, 2 * y - 1], 1)
         outputs = network([PACE * part for part in privatizer], inputs, silu)
-        return sigmoid(GATE_GAIN * outputs[:, 0]), SPREAD * outputs[:, 1]
+        return GATE_GAIN * outputs[:, 0], SPREAD * outputs[:, 1]
 
     def log_odds(adversary, z):
         return network(adversary, z[:, None] / game.release_unit, relu)[:, 0]
 
-    def adversary_loss(adversary, gate, move, x, y):
+    def adversary_loss(adversary, odds, move, x, y):
+        gate = sigmoid(odds)
         moves, stays = (softplus((1 - 2 * y) * log_odds(adversary, z)) for z in (x + move, x))
         return (gate * moves + (1 - gate) * stays).mean()
 
     def privatizer_loss(privatizer, adversary, x, y, order, multiplier, coefficient):
-        gate, move = release(privatizer, x, y)
-        exponent = 1 - 1 / order
+        odds, move = release(privatizer, x, y)
+        gate, exponent = sigmoid(odds), 1 - 1 / order
+        beyond = relu(odds - WITHIN_REACH) + relu(-odds - WITHIN_REACH)
         moves, stays = (
             (1 - xp.exp(-exponent * softplus((1 - 2 * y) * order * log_odds(adversary, z)))) / exponent
             for z in (x + move, x)
@@ -120,7 +125,7 @@ def losses(xp, silu, relu, softplus, sigmoid, game):
         violation = ((gate * move**2).mean() - game.budget) / max(game.budget, 0.09)
         price = relu(multiplier + coefficient * violation)
         loss = (gate * moves + (1 - gate) * stays).mean()
-        return (price**2 - multiplier**2) / (2 * coefficient) - loss, violation
+        return (price**2 - multiplier**2) / (2 * coefficient) - loss + PULL * (beyond**2).mean(), violation
 
     return release, adversary_loss, privatizer_loss
 
@@ -144,9 +149,9 @@ def by_jax(game):
 
     @jax.jit
     def iteration(privatizer, adversary, multiplier, x, y, t, step, adversary_step, order, coefficient):
-        gate, move = release(privatizer[0], x, y)
+        odds, move = release(privatizer[0], x, y)
         for j in range(ADVERSARY_STEPS):
-            slopes = jax.grad(adversary_loss)(adversary[0], gate, move, x, y)
+            slopes = jax.grad(adversary_loss)(adversary[0], odds, move, x, y)
             adversary = adam(adversary, slopes, adversary_step, ADVERSARY_STEPS * t + j + 1)
         slopes, violation = jax.grad(privatizer_loss, has_aux=True)(
             privatizer[0], adversary[0], x, y, order, multiplier, coefficient
@@ -191,10 +196,10 @@ def by_torch(game):
         of_privatizer.param_groups[0]["lr"], of_adversary.param_groups[0]["lr"] = step, adversary_step
         x, y = map(torch.from_numpy, game.minibatch())
         with torch.no_grad():
-            gate, move = release(privatizer, x, y)
+            odds, move = release(privatizer, x, y)
         for _ in range(ADVERSARY_STEPS):
             of_adversary.zero_grad()
-            adversary_loss(adversary, gate, move, x, y).backward()
+            adversary_loss(adversary, odds, move, x, y).backward()
             of_adversary.step()
         of_privatizer.zero_grad()
         loss, violation = privatizer_loss(privatizer, adversary, x, y, order, multiplier, coefficient)

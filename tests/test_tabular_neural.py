@@ -115,6 +115,7 @@ def test_a_damaged_file_is_refused(on_the_line, tmp_path):
     with np.load(path) as arrays:
         kept = dict(arrays)
     changes = {"columns": np.array([1]), "units": np.ones(2), "network_weights_0": np.ones((5, 5))}
+    changes |= {"network_jitter": np.array(0.1), "network_noise": np.array(1)}  # it would draw the same for each block
     for name, array in changes.items():
         with open(path, "wb") as file:
             np.savez(file, **kept | {name: array})

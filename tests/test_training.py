@@ -361,7 +361,7 @@ class Eraser:
 
 @dataclass(frozen=True)
 class ErasingPrivatizer(PrivatizerOfNumbers):
-    def constants(self, sample, units, kind):
+    def constants(self, sample, units, kind, budget):
         tie = [[1, 0], [0, 1]] if kind == "pdd" else [[1, 0], [1, 0]]
         costs = [((sample.y == j) * (sample.x - units.center) ** 2).mean() for j in (0, 1)]
         return np.array(tie), np.array(costs) / units.unit**2
@@ -486,7 +486,7 @@ class Scalar(ErasingPrivatizer):
 
 
 class Bare(ErasingPrivatizer):
-    def constants(self, sample, units, kind):
+    def constants(self, sample, units, kind, budget):
         return np.zeros(2)
 
 

@@ -114,7 +114,7 @@ class Shift:
 class Spendthrift(PrivatizerOfNumbers):
     """Shifts by a number that it can hardly train, and begins far beyond its budget."""
 
-    def constants(self, sample, units, kind):
+    def constants(self, sample, units, kind, budget):
         return (np.zeros(1),)
 
     def start(self, budget, random):

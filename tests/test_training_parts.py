@@ -99,7 +99,7 @@ def test_binary_release_and_distortion_are_those_of_the_kernel(kind):
     model, parameters = BinaryModel.from_sample(sample.x, sample.y), RNG.normal(size=4)
     privatizer = BinaryPrivatizer()
     units = privatizer.units(sample)
-    constants = privatizer.constants(sample, units, kind)
+    constants = privatizer.constants(sample, units, kind, 1.0)
     kernel = privatizer.mechanism(parameters, constants, units)
     assert isinstance(kernel, BinaryKernel) and (kind == "pdi") == (
         kernel.s00 == kernel.s01 and kernel.s10 == kernel.s11
@@ -126,7 +126,7 @@ def test_binary_release_and_distortion_are_those_of_the_kernel(kind):
 def test_affine_release_and_distortion_are_those_of_the_mechanism(kind, learned, released):
     sample, parameters, unit = sample_of([1.0, 5.0, 3.0, 9.0], [0, 1, 1, 1]), np.array([0.5, 0.2, 1.1, -0.3]), 2.0
     privatizer = AffinePrivatizer()
-    constants = privatizer.constants(sample, privatizer.units(sample), kind)
+    constants = privatizer.constants(sample, privatizer.units(sample), kind, 1.0)
     mechanism = privatizer.mechanism(parameters, constants, Units(0.0, unit))
     assert mechanism == learned
     theta, known = in_one_game(parameters, constants)

@@ -3,7 +3,7 @@
 from __future__ import annotations  # the reference then shows ArrayLike by its name
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -22,7 +22,8 @@ class NetworkMechanism(Saved):
     Its inputs are the record, ``(x - center) / scale``, then ``2 y - 1`` if it sees Y, then numbers of normal noise.
     The hidden layers have the activation ``v / (1 + exp(-v))``. The outputs are, for each of H moves, the log odds of
     that move against staying, and then the moves themselves, H d numbers in units of `scale`. The probabilities of the
-    moves are the softmax of the log odds and of a zero for staying, multiplied by `share`.
+    moves are the softmax of the log odds and of a zero for staying, multiplied by `share`. What moves is blurred by
+    normal noise of standard deviation `jitter` in each coordinate, the same for all moves of a record.
 
     Attributes
     ----------
@@ -38,6 +39,8 @@ class NetworkMechanism(Saved):
     noise : int >= 0
         How many numbers of noise it takes for each record.
     share : float in [0, 1]
+    jitter : float >= 0
+        In units of `scale`.
 
     Raises
     ------
@@ -52,6 +55,7 @@ class NetworkMechanism(Saved):
     sees_y: bool
     noise: int
     share: float = 1.0
+    jitter: float = 0.0
 
     def __post_init__(self) -> None:
         weights = tuple(_single(f"weights[{i}]", layer) for i, layer in enumerate(self.weights))
@@ -64,6 +68,7 @@ class NetworkMechanism(Saved):
         object.__setattr__(self, "sees_y", _checks.flag("sees_y", self.sees_y))
         object.__setattr__(self, "noise", _checks.integer("noise", self.noise, 0, 10**4))
         object.__setattr__(self, "share", _checks.real("share", self.share, 0, 1))
+        object.__setattr__(self, "jitter", _checks.real("jitter", self.jitter, 0, 1e30))
         inputs = center.size + self.sees_y + self.noise
         if not weights or len(weights) != len(biases):
             raise ValueError(f"biases must be one for each of the {len(weights)} weights, got {len(biases)}")
@@ -89,7 +94,7 @@ class NetworkMechanism(Saved):
         y : array_like of zeros and ones, shape (n,)
             The private bits.
         seed : int >= 0
-            Of the noise.
+            Of noise and jitter, if the mechanism takes any.
 
         Returns
         -------
@@ -106,11 +111,11 @@ class NetworkMechanism(Saved):
         x, y = self._records(x, y)
         parts = list(self._blocks(x, y, seed))
         probabilities = np.concatenate([probability for _, _, probability in parts]).astype(float)
-        moves = np.concatenate([move for _, move, _ in parts])
+        moves = np.concatenate([move for _, move, _ in parts]).astype(float)
         return x[:, np.newaxis] + moves.reshape(probabilities.shape + self.center.shape) * self.scale, probabilities
 
     def distortion(self, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
-        """Return the mean squared distance between release and record, over the moves exactly.
+        """Return the mean squared distance between release and record, expected over moves and jitter.
 
         Parameters
         ----------
@@ -131,9 +136,9 @@ class NetworkMechanism(Saved):
             As for `outcomes`.
         """
         x, y = self._records(x, y)
-        total = 0.0
-        for _, move, probability in self._blocks(x, y, seed):
-            total += float((probability * (move.astype(float) ** 2).sum(axis=2)).sum())
+        total, of_jitter = 0.0, self.center.size * self.jitter**2
+        for _, move, probability in replace(self, jitter=0.0)._blocks(x, y, seed):
+            total += float((probability * ((move.astype(float) ** 2).sum(axis=2) + of_jitter)).sum())
         return total * self.scale**2 / len(y)
 
     def privatize(self, x: ArrayLike, y: ArrayLike, seed: int) -> np.ndarray:
@@ -165,7 +170,7 @@ class NetworkMechanism(Saved):
             below = np.cumsum(probability, axis=1)
             chosen = (uniform[rows, np.newaxis] >= below).sum(axis=1)
             moved = np.flatnonzero(chosen < below.shape[1])
-            step = move[moved, chosen[moved]] * self.scale
+            step = move[moved, chosen[moved]].astype(float) * self.scale
             release[rows][moved] += step.reshape((len(moved), *self.center.shape))
         return release
 
@@ -177,7 +182,7 @@ class NetworkMechanism(Saved):
 
     def _blocks(self, x: np.ndarray, y: np.ndarray, seed: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield which records, their moves in units of `scale`, (n, H, d), and the probabilities of these, (n, H)."""
-        noise = _random.generator(seed, "NetworkMechanism.noise")
+        noise, shaken = (_random.generator(seed, f"NetworkMechanism.{of}") for of in ("noise", "jitter"))
         d = self.center.size
         for first in range(0, len(y), _BLOCK):
             rows = slice(first, first + _BLOCK)
@@ -198,13 +203,15 @@ class NetworkMechanism(Saved):
             log_odds, move = outputs[:, :heads], outputs[:, heads:].reshape(-1, heads, d)
             largest = np.maximum(log_odds.max(axis=1, keepdims=True), 0)
             odds = np.exp(log_odds - largest)
+            if self.jitter:
+                move = move + np.float32(self.jitter) * shaken.standard_normal((len(move), 1, d), np.float32)
             probability = odds * (np.float32(self.share) / (odds.sum(axis=1, keepdims=True) + np.exp(-largest)))
             yield rows, move, probability
 
     def _arrays(self) -> dict[str, np.ndarray]:
         layers = {f"weights_{i}": layer for i, layer in enumerate(self.weights)}
         layers |= {f"biases_{i}": layer for i, layer in enumerate(self.biases)}
-        rest = {name: np.asarray(getattr(self, name)) for name in ("center", "scale", "noise", "share")}
+        rest = {name: np.asarray(getattr(self, name)) for name in ("center", "scale", "noise", "share", "jitter")}
         return layers | rest | {"sees_y": np.array(int(self.sees_y))}
 
     @classmethod

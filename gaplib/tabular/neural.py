@@ -97,7 +97,7 @@ def _learned(x: np.ndarray, labels: np.ndarray, kind: str, D: float, seed: int) 
         ) from None
     # A mechanism that does not see Y has to release records of one place at several. Three moves do that better than
     # three with a number of noise each: over them the loss is averaged exactly, and a release in parts draws no noise.
-    privatizer = training.NeuralPrivatizer(noise=0, moves=1 if kind == "pdd" else 3)
+    privatizer = training.NeuralPrivatizer(noise=0, moves=1 if kind == "pdd" else 3, jitter=0.0)
     game = training.Game((x, labels), D, kind, privatizer=privatizer)
     (result,) = training.train([game], loss="0-1", seed=seed, progress=False)
     if result.mechanism is None:

@@ -159,6 +159,7 @@ def _neural(columns: list[Column], arrays: dict[str, np.ndarray]) -> Neural:
     mechanism = Neural(arrays["columns"], arrays["centers"], arrays["units"], network)
     moved, d = mechanism.columns, mechanism.network.center.size
     right = moved.shape == mechanism.centers.shape == mechanism.units.shape == (d,)
+    right &= network.noise == network.jitter == 0  # it draws nothing but one number for each record
     if not right or len(set(moved)) < d or moved.min() < 0 or moved.max() >= len(columns):
         raise ValueError("its network does not fit its columns")
     return mechanism

@@ -39,8 +39,10 @@ WITHIN_REACH, PULL = 6.0, 0.01
 # coordinate by a share of its standard deviation: so many times the root of dimensions by records, but no more than the
 # second number. With many records less does, and what is blurred is not quite what is there.
 BLUR = (10.0, 0.3)
-# Numbers of noise and moves. Where Y is not seen, the optimum releases records of one place at several.
-SUITS = {"pdd": (0, 1), "pdi": (1, 3)}
+# Numbers of noise and moves, and jitter. Where Y is not seen, the optimum brings records of many places together, even
+# all of an interval at one number. A network does so only nearly, and what it brings together tells Y by its order; the
+# narrower it is, the further an adversary lags behind in learning that. So it is not to be narrower than the jitter.
+SUITS = {"pdd": (0, 1, 0.0), "pdi": (0, 2, 0.2)}
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,9 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     so there is a gate beside the move, and the loss is averaged over both outcomes exactly. While it trains, the
     distortion is that of the minibatches, and in the end that of all records.
 
-    Where a mechanism sees Y, the optimum on the line is deterministic, and the network takes one move and no noise. One
-    that does not see Y has to release records of one place at several: it takes three moves and a number of noise.
+    Where a mechanism sees Y, the optimum on the line is deterministic, and the network takes no noise. Where it does
+    not, it brings records of many places together, and blurs what it moves by a little normal noise, the jitter: the
+    order of what was brought together would tell Y.
 
     In many dimensions a game needs records more than steps, for both players learn a small sample by heart. Records are
     therefore moved a little at random while the network trains, the more the fewer there are. Chapter 20 of the book
@@ -70,6 +73,10 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         How many numbers of normal noise the network takes with each record; what serves its kind if not given.
     moves : int from 1 to 100, optional
         How many moves it may choose between, each with a probability of its own; what serves its kind if not given.
+    jitter : float from 0 to 1, optional
+        The standard deviation of the normal noise in every move, in units of the root of the budget, or of the standard
+        deviation of the records if that is less. At most its square is the share of the budget that is spent on it.
+        What suits its kind if not given.
     dimension : int, optional
         What `for_vectors` fills in: the length of records that are vectors.
 
@@ -83,6 +90,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     depth: int = 2
     noise: int | None = None
     moves: int | None = None
+    jitter: float | None = None
     dimension: int | None = None
 
     def __post_init__(self) -> None:
@@ -91,6 +99,8 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
             _checks.integer("noise", self.noise, 0, 1000)
         if self.moves is not None:
             _checks.integer("moves", self.moves, 1, 100)
+        if self.jitter is not None:
+            _checks.real("jitter", self.jitter, 0, 1)
 
     @property
     def _shape(self) -> tuple[int, int, int]:
@@ -104,7 +114,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         return networks.layers_of(d + 1 + noise, self.width, self.depth, moves * (1 + d))
 
     def for_kind(self, kind: str) -> NeuralPrivatizer:
-        """Take the noise and the moves that suit this kind, where they were not given.
+        """Take the noise, the moves and the jitter that suit this kind, where they were not given.
 
         Parameters
         ----------
@@ -121,11 +131,12 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
             If `kind` is not one of the two.
         """
         _checks.choice("kind", kind, ("pdd", "pdi"))
-        noise, moves = SUITS[kind]
+        noise, moves, jitter = SUITS[kind]
         return replace(
             self,
             noise=noise if self.noise is None else self.noise,
             moves=moves if self.moves is None else self.moves,
+            jitter=jitter if self.jitter is None else self.jitter,
         )
 
     def for_vectors(self, d: int) -> NeuralPrivatizer:
@@ -133,10 +144,11 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
         return replace(self, dimension=d)
 
     def encoder(self, sample: Sample, units: Units, noise: np.random.Generator) -> Callable[[np.ndarray], Batch]:
-        """Return the function that takes records one by one, and draws numbers of noise for each."""
+        """Return the function that takes records one by one, and draws for each numbers of noise, and of jitter."""
         x = ((sample.x - units.center) / units.unit).astype(np.float32)
         y = sample.y.astype(np.float32)
         d, numbers, _ = self._shape
+        numbers += d if self.jitter else 0
         factor, most = BLUR
         blur = np.float32(min(factor * np.sqrt(d / len(y)), most) * SPREAD / np.sqrt(d))
 
@@ -149,9 +161,11 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
 
         return encode
 
-    def constants(self, sample: Sample, units: Units, kind: str) -> tuple[np.ndarray, ...]:
-        """Return 1 if the network sees Y, and else 0."""
-        return (np.array([float(kind == "pdd")]),)
+    def constants(self, sample: Sample, units: Units, kind: str, budget: float) -> tuple[np.ndarray, ...]:
+        """Return 1 if the network sees Y, and else 0; and the standard deviation of the jitter of each coordinate."""
+        useful = min(budget, SPREAD**2)  # the variance of the records, for which they can all be released alike
+        jitter = (self.jitter or 0.0) * np.sqrt(useful / self._shape[0])
+        return np.array([float(kind == "pdd")]), np.array([jitter])
 
     def start(self, budget: float, random: np.random.Generator) -> np.ndarray:
         """Draw weights that move every second record, by next to nothing."""
@@ -166,17 +180,20 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
 
     def release(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...], batch: Batch) -> Release:
         """Return for each record that it stays, and its moves."""
-        (sees_y,) = constants
+        sees_y, jitter = constants
+        _, noise, moves = self._shape
         x = batch.x if self.dimension else batch.x[..., tf.newaxis]
         y = (2 * batch.y - 1) * sees_y
-        inputs = tf.concat([x / SPREAD, y[..., tf.newaxis], batch.noise], axis=2)
+        inputs = tf.concat([x / SPREAD, y[..., tf.newaxis], batch.noise[..., :noise]], axis=2)
         outputs = networks.apply(PACE * parameters, self._layers, inputs)
-        _, _, moves = self._shape
         log_odds, move = _within_reach(GATE_GAIN * outputs[..., :moves]), SPREAD * outputs[..., moves:]
         probability = tf.nn.softmax(tf.concat([tf.zeros_like(log_odds[..., :1]), log_odds], axis=2))
         if self.dimension:
             x = x[:, :, tf.newaxis]
             move = tf.reshape(move, [*move.shape[:2], moves, self.dimension])
+        if self.jitter:
+            shake = jitter[:, tf.newaxis] * batch.noise[..., noise:]
+            move += shake[:, :, tf.newaxis] if self.dimension else shake
         return Release(tf.concat([x, x + move], axis=2), probability)
 
     def distortion(self, parameters: tf.Tensor, constants: tuple[tf.Tensor, ...]) -> None:
@@ -185,7 +202,7 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
 
     def mechanism(self, parameters: np.ndarray, constants: tuple[np.ndarray, ...], units: Units) -> NetworkMechanism:
         """Return the `NetworkMechanism`; where it does not see Y, without that input."""
-        (sees_y,) = constants
+        sees_y, jitter = constants
         d, noise, _ = self._shape
         layers = networks.unflat(PACE * parameters, self._layers)
         if not sees_y[0]:
@@ -193,11 +210,13 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
             layers[0] = np.delete(weight, d, axis=0), bias
         layers[-1] = tuple(part * self._gain for part in layers[-1])
         weights, biases = zip(*layers, strict=True)
-        scale = SPREAD * units.unit
-        return NetworkMechanism(weights, biases, np.asarray(units.center), scale, bool(sees_y[0]), noise)
+        seen, scale = bool(sees_y[0]), SPREAD * units.unit
+        return NetworkMechanism(
+            weights, biases, np.asarray(units.center), scale, seen, noise, jitter=float(jitter[0]) / SPREAD
+        )
 
     def parameters_of(self, mechanism: NetworkMechanism, units: Units) -> np.ndarray:
-        """Return the parameters with which this network is a learned one, but for its `share`.
+        """Return the parameters with which this network is a learned one, but for its `share` and its `jitter`.
 
         Parameters
         ----------

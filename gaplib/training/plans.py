@@ -35,7 +35,7 @@ def fit_plan(
     D : float in [0, 1e30]
         Budget: the largest allowed mean squared distance, on these records.
     privatizer : NeuralPrivatizer, optional
-        The network, with one move and no noise.
+        The network, with one move, no noise and no jitter.
     steps : int from 1 to 1e6
         Of Adam, each on a minibatch of 256 records.
     seed : int >= 0
@@ -58,8 +58,8 @@ def fit_plan(
     D = _checks.real("D", D, 0, 1e30)
     privatizer = _checks.instance("privatizer", privatizer or NeuralPrivatizer(), NeuralPrivatizer)
     privatizer = privatizer.for_kind("pdd")
-    if privatizer.moves != 1 or privatizer.noise:
-        raise ValueError(f"privatizer must have one move and no noise, got {privatizer!r}")
+    if privatizer.moves != 1 or privatizer.noise or privatizer.jitter:
+        raise ValueError(f"privatizer must have one move, no noise and no jitter, got {privatizer!r}")
     _checks.integer("steps", steps, 1, 10**6)
     _checks.integer("seed", seed, 0)
     plan = transport.of_sample(x, y, D).mechanism
@@ -71,7 +71,7 @@ def fit_plan(
     share, target = _targets(plan)  # type: ignore[arg-type]  # of_sample returns such plans
     target = (target - np.reshape(units.center, (1, -1))) / units.unit
     records = Batch((x - units.center) / units.unit, y.astype(float), np.zeros((len(y), 0)), share)
-    constants = privatizer.constants(sample, units, "pdd")
+    constants = privatizer.constants(sample, units, "pdd", D / units.unit**2)
     parameters = _descend(privatizer, constants, records, target, D / units.unit**2, steps, seed)
     mechanism = privatizer.mechanism(parameters, constants, units)
     spent = mechanism.distortion(x, y)

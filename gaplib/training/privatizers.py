@@ -32,7 +32,7 @@ class BinaryPrivatizer(PrivatizerOfBits):
         """
         return np.repeat([[1, 0, 0, 0], [0, 0, 1, 0]], 2, axis=0) if kind == "pdi" else np.eye(4)
 
-    def constants(self, sample: Sample, units: Units, kind: str) -> tuple[np.ndarray, ...]:
+    def constants(self, sample: Sample, units: Units, kind: str, budget: float) -> tuple[np.ndarray, ...]:
         """Return the tie, and how often each of the four cells occurs in the sample."""
         return self.tie(kind), np.bincount((2 * sample.x + sample.y).astype(int), minlength=4) / sample.x.size
 
@@ -79,7 +79,7 @@ class AffinePrivatizer(PrivatizerOfNumbers):
         """
         return np.array([[1, 0, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]]) if kind == "pdi" else np.eye(4)
 
-    def constants(self, sample: Sample, units: Units, kind: str) -> tuple[np.ndarray, ...]:
+    def constants(self, sample: Sample, units: Units, kind: str, budget: float) -> tuple[np.ndarray, ...]:
         """Return the tie and the label frequencies; the distortion depends on nothing else of the sample."""
         return self.tie(kind), np.array([1 - sample.y.mean(), sample.y.mean()])
 

@@ -82,5 +82,5 @@ def _entry(game: Game, seed: int, sample: Sample, privatizer: Privatizer) -> Ent
     budget = game.D / units.unit**2
     # Rounded, so that the adversary is asked for its belief as it was trained.
     release_unit = float(single(privatizer.release_unit(sample, units, budget)))
-    constants = _checks.instance("Privatizer.constants", privatizer.constants(sample, units, game.kind), tuple)
+    constants = _checks.instance("Privatizer.constants", privatizer.constants(sample, units, game.kind, budget), tuple)
     return Entry(game, seed, sample, units, budget, release_unit, constants)

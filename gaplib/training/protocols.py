@@ -192,7 +192,7 @@ class Privatizer(Protocol):
         """
 
     @abstractmethod
-    def constants(self, sample: Sample, units: Units, kind: str) -> tuple[np.ndarray, ...]:
+    def constants(self, sample: Sample, units: Units, kind: str, budget: float) -> tuple[np.ndarray, ...]:
         """Return what the mechanism of one game depends on beside its parameters, such as frequencies in its sample.
 
         Parameters
@@ -201,6 +201,8 @@ class Privatizer(Protocol):
         units : Units
         kind : {"pdd", "pdi"}
             Whether the mechanism may use Y.
+        budget : float
+            D in units of the game.
 
         Returns
         -------

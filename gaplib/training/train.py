@@ -58,12 +58,11 @@ def train(
         How the budget is enforced. As in the paper, the penalty method for binary and the augmented Lagrangian method
         for Gaussian games if not given.
     seed : int >= 0, or one for each game
-        Of the sample, the order of its records, the noise and the adversary's first parameters. Games with the same
+        Of the sample, the order of its records, the noise and the first parameters of networks. Games with the same
         seed share all of these as far as their settings allow; who trains beside a game makes no difference to it
-        beyond rounding.
+        beyond rounding, which a network's game can amplify.
     k : int from 1 to 100
-        Steps of the adversary for each step of the privatizer, on the same minibatch. A network that does not see Y may
-        need more, up to ten: the releases that it tries to make equal lie close together (chapter 20 of the book).
+        Steps of the adversary for each step of the privatizer, on the same minibatch.
     steps : int from 1 to 1e7, optional
         Iterations T of Algorithm 1, each on one minibatch; 4,000 for binary games and networks and 1,500 for Gaussian
         games if not given, 3,000 under 0-1 loss or an alpha above 8.
