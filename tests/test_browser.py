@@ -301,6 +301,15 @@ def test_a_phone_fades_what_scrolls_until_its_end(open_site):
     assert right <= number.bounding_box()["x"] + 1
 
 
+def test_a_phone_fades_nothing_that_it_shows_whole(open_site):
+    tab, home, _ = open_site("http", viewport={"width": 390, "height": 844})
+    for page in ("notebooks/20_learned_without_a_family.html", "notebooks/13_strong_adversaries.html"):
+        visit(tab, home + page)
+        tab.evaluate("MathJax.startup.promise")
+        whole = "[...document.querySelectorAll('.more-to-come')].filter(e => e.scrollWidth <= e.clientWidth + 1)"
+        tab.wait_for_function(f"{whole}.length === 0")
+
+
 def test_a_phone_opens_a_figure_that_it_shrinks(open_site):
     tab, home, _ = open_site("http", viewport={"width": 390, "height": 844})
     visit(tab, home + "notebooks/04_binary_pdi.html")

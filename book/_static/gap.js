@@ -15,7 +15,8 @@ function letKeysScroll() {
 const FADING = ":is(div, span).math > mjx-container, .pst-scrollable-table-container, .gap-explorer .scroll";
 
 function fade(box) {
-  box.classList.toggle("more-to-come", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  const toCome = box.scrollWidth - box.scrollLeft - box.clientWidth;
+  box.classList.toggle("more-to-come", toCome > 5); // a slanted letter with a hat leans out of its box by less
 }
 
 // A figure that a phone shrinks to half its size or less can be opened alone, and be zoomed there.
@@ -166,6 +167,8 @@ document.addEventListener("DOMContentLoaded", () => {
   nameToggles();
   // Anything that makes a box scroll changes the height of the page: the window, a formula set, a solution opened.
   new ResizeObserver(fit).observe(document.querySelector("main"));
+  // A formula seems wider than it is until MathJax, with all that it sets at once, has hidden the copies for screen readers.
+  addEventListener("load", () => window.MathJax?.startup?.promise.then(fit));
   document.addEventListener("scroll", ({ target }) => target.matches?.(FADING) && fade(target), { capture: true });
   addEventListener("hashchange", openTarget);
   openTarget();
