@@ -87,6 +87,8 @@ class NetworkMechanism(Saved):
     def outcomes(self, x: ArrayLike, y: ArrayLike, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return where each record may go, and with what probability; with what is left it stays.
 
+        Of noise and jitter, where the mechanism has any, it is one draw.
+
         Parameters
         ----------
         x : array_like of float, shape (n,) or (n, d)

@@ -49,13 +49,13 @@ SUITS = {"pdd": (0, 1, 0.0), "pdi": (0, 2, 0.2)}
 class NeuralPrivatizer(PrivatizerOfNumbers):
     """A network that says how far a record may move, and with what probability it does: a `NetworkMechanism`.
 
-    A mechanism that leaves most records alone and moves some far has to decide, and a sum of record and move does not:
-    so there is a gate beside the move, and the loss is averaged over both outcomes exactly. While it trains, the
+    A mechanism that leaves most records alone and moves some far has to decide which; record plus move cannot, so a
+    gate stands beside the move, and the loss is averaged over both outcomes exactly. While it trains, the
     distortion is that of the minibatches, and in the end that of all records.
 
     Where a mechanism sees Y, the optimum on the line is deterministic, and the network takes no noise. Where it does
-    not, it brings records of many places together, and blurs what it moves by a little normal noise, the jitter: the
-    order of what was brought together would tell Y.
+    not, the optimum brings records of many places together. A network does so only nearly, and the order of what it
+    brings together would tell Y; so it blurs each move by a little normal noise, the jitter.
 
     In many dimensions a game needs records more than steps, for both players learn a small sample by heart. Records are
     therefore moved a little at random while the network trains, the more the fewer there are. Chapter 20 of the book
@@ -70,13 +70,14 @@ class NeuralPrivatizer(PrivatizerOfNumbers):
     depth : int from 1 to 10
         Number of hidden layers.
     noise : int from 0 to 1,000, optional
-        How many numbers of normal noise the network takes with each record; what serves its kind if not given.
+        How many numbers of normal noise the network takes with each record; 0 if not given.
     moves : int from 1 to 100, optional
-        How many moves it may choose between, each with a probability of its own; what serves its kind if not given.
+        How many moves it may choose between, each with a probability of its own. If not given, 1 where Y is seen, and 2
+        where it is not.
     jitter : float from 0 to 1, optional
-        The standard deviation of the normal noise in every move, in units of the root of the budget, or of the standard
-        deviation of the records if that is less. At most its square is the share of the budget that is spent on it.
-        What suits its kind if not given.
+        The standard deviation of the normal noise in every move, for vectors its root mean squared length, in units of
+        the root of the budget, or of the standard deviation of the records if that is less. At most its square is the
+        share of the budget that is spent on it. If not given, 0 where Y is seen, and .2 where it is not.
     dimension : int, optional
         What `for_vectors` fills in: the length of records that are vectors.
 
