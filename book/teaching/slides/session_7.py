@@ -279,7 +279,7 @@ def digits():
     for place, (method, color) in enumerate(methods):
         for d, shift, alpha in (("1", -0.2, 0.55), ("2", 0.2, 1)):
             bar = axis.bar(place + shift, found[method, d], 0.38, color=color, alpha=alpha)
-            axis.bar_label(bar, fmt="%.3f", padding=4)
+            axis.bar_label(bar, fmt="%.3f", padding=-30, color="white" if alpha == 1 else INK)
     axis.axhline(found["nothing done", "0"], color=INK, linestyle=":")
     axis.set_xticks(range(3), ["noise", "a game", "a fitted plan"])
     axis.tick_params(axis="x", length=0, labelsize=24)
