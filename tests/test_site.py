@@ -410,6 +410,7 @@ def test_a_chapter_opens_with_a_picture(site):
         assert len(" ".join(read.split())) < 2400, page.name  # characters: two phone screens, and a bit
 
 
+@pytest.mark.slow
 def test_what_is_numbered_is_numbered_by_chapter(site):
     """The numbers of a kind are 7.1, 7.2 ... in chapter 7, in the order of the page."""
     for path in sorted((site / "notebooks").glob("*.html")):
