@@ -13,7 +13,7 @@ COURSE ?= _build/assignments
 help:
 	@echo "make book         run every notebook and build the site in _build/html"
 	@echo "make test         run all tests"
-	@echo "make test-fast    run the tests that take less than two minutes together"
+	@echo "make test-fast    run the tests that take about three minutes together"
 	@echo "make lint         check style, layout, types and imports of the code"
 	@echo "make site         build the site from the committed outputs, without running anything"
 	@echo "make slides       build the slides of the course in _build/slides"
